@@ -10,25 +10,25 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// build is the fixed manifest and what is served by it. It never changes.
+// build is a fixed manifest with its capabilities ready to execute. It is immutable.
 type build struct {
 	manifest *contracts.Manifest
 	raw      []byte
 	etag     string
 	byName   map[string]*served
-	// instances are the declared ones; instance is the default among them.
+	// instances are the ids in the manifest; instance is the id of the default one.
 	instances []string
 	instance  string
 }
 
-// served is a capability as the manifest declares it, ready to be executed.
+// served is a declared capability, ready to be executed.
 type served struct {
 	name    string
 	handler RawHandler
 	resolve Resolver
 	input   *contracts.Schema
-	output  *contracts.Schema // nil: nothing is declared
-	// inputSchema gives the defaults, outputSchema the lists to fill.
+	output  *contracts.Schema // nil if the capability declares none
+	// inputSchema holds the defaults; outputSchema says where nil becomes [] or {}.
 	inputSchema  *object
 	outputSchema *object
 	writes       bool
@@ -39,8 +39,8 @@ type served struct {
 	slots        *limiter
 }
 
-// Manifest returns the manifest, made of code and hints, and fixes it: nothing
-// can be added after. The error lists every fault.
+// Manifest builds the manifest from code and hints and returns it. The manifest is then fixed:
+// adding a capability later is an error. The error lists every fault.
 func (s *Service) Manifest() (*contracts.Manifest, error) {
 	b, err := s.build()
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Service) build() (*build, error) {
 	return b, nil
 }
 
-// assemble is called with mu held.
+// assemble builds the manifest. The caller holds mu.
 func (s *Service) assemble() (*build, error) {
 	raw, err := s.manifestJSON()
 	if err != nil {
@@ -135,7 +135,7 @@ func compiled(raw json.RawMessage) (*contracts.Schema, *object, error) {
 	return schema, o, nil
 }
 
-// manifestJSON writes what the code declares and merges the hints in.
+// manifestJSON encodes the declared capabilities and merges the hints into them.
 func (s *Service) manifestJSON() ([]byte, error) {
 	m := contracts.Manifest{
 		SchemaVersion: contracts.SchemaVersion, Domain: s.config.Domain, Version: s.config.Version,
@@ -162,7 +162,7 @@ func (s *Service) manifestJSON() ([]byte, error) {
 	return merged, nil
 }
 
-// warn says what is allowed and yet probably not meant.
+// warn logs settings that are allowed but probably unintended.
 func (s *Service) warn(b *build) {
 	_, inMemory := s.config.Store.(*MemoryStore)
 	keyed := slices.ContainsFunc(b.manifest.Capabilities, func(c contracts.Capability) bool { return b.byName[c.Name].keyed })

@@ -11,58 +11,57 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Capability declares one thing that a domain can do.
+// Capability declares one operation of a domain.
 type Capability struct {
 	// Name is unique in the domain.
 	Name        string
 	Description string
-	// Metadata may also stand, in whole or in part, in the hints file. Without
-	// a side-effect class the capability counts as an irreversible write.
+	// Metadata may also be given, in whole or in part, in the hints file. Without a side-effect
+	// class the capability is treated as an irreversible write.
 	Metadata contracts.Metadata
-	// Schema and OutputSchema are, for Add, merged over the generated schemas
-	// (RFC 7396); for AddRaw they are the schemas.
+	// Schema and OutputSchema are JSON Schemas. Add merges them over the generated schemas (RFC
+	// 7396, JSON Merge Patch); AddRaw uses them unchanged.
 	Schema       json.RawMessage
 	OutputSchema json.RawMessage
-	// Resolve tells the outcome of a keyed execution that was cut off.
+	// Resolve finds the outcome of an interrupted keyed execution. It is an error for a capability
+	// that is not keyed.
 	Resolve Resolver
-	// Unmarked says of a write that is added by AddWrite that it leaves no mark of its key:
-	// what it did is looked for by its parameters alone.
+	// Unmarked is read by AddWrite only. It declares that the write stores no mark of its
+	// idempotency key, so that the generated find_ read takes the write's parameters and no key.
 	Unmarked bool
 }
 
-// Call is what a handler gets to know besides its parameters.
+// Call is the context that a handler receives with its parameters.
 type Call struct {
 	contracts.ExecuteContext
-	// Capability is the name that was called.
+	// Capability is the name of the called capability.
 	Capability string
-	// Traceparent is the W3C trace context of the caller, if it sent one.
+	// Traceparent is the caller's W3C trace context, or empty.
 	Traceparent string
 }
 
-// RawHandler executes a call whose parameters fit the schema. An error is
-// answered as Refusef, Retryf and Failf describe; any other error becomes
-// "internal", its text going only to the log.
+// RawHandler executes a call whose parameters match the schema. It may be called concurrently. The
+// errors of Refusef, Retryf, Failf, Ask, Waitf and Forbiddenf are passed to the caller as
+// documented there. Any other error becomes type "internal"; its text is only logged.
 type RawHandler func(ctx context.Context, call Call, parameters json.RawMessage) (contracts.ToolResult, error)
 
-// Resolution is what a Resolver found out.
+// Resolution is the result of a Resolver.
 type Resolution struct {
-	// Effect is applied, none or unknown. Say none only when the earlier
-	// execution can no longer take effect: the work is then done again.
+	// Effect is applied, none or unknown. Return none only if the earlier execution can no longer
+	// take effect, because the handler is then called again.
 	Effect contracts.Effect
-	// Facts are those of the result, when the effect was applied.
+	// Facts are the facts of the result if Effect is applied.
 	Facts any
-	// Summary is that of the result; empty, one is made of the facts.
+	// Summary is the summary of the result. If it is empty, it is made from the facts.
 	Summary string
 }
 
-// Resolver looks in the author's own records for the outcome of the execution
-// of call.IdempotencyKey. It is called at a repeat after a crash, a time-out or
-// a panic, by one process at a time.
+// Resolver looks up in the domain's own records whether the execution with call.IdempotencyKey took
+// effect. It is called on a retry after a crash, a timeout or a panic, by one process at a time.
 type Resolver func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error)
 
-// LookUp makes a Resolver of a look-up that takes the parameters as an In. It
-// reports whether the execution was applied, or nil where that cannot be told, and
-// the facts of one that was.
+// LookUp returns a Resolver that decodes the parameters into an In and calls look. Look returns
+// whether the execution was applied, or nil if that is unknown, and the facts if it was.
 func LookUp[In any](look func(ctx context.Context, call Call, in In) (applied *bool, facts any, err error)) Resolver {
 	return func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error) {
 		var in In
@@ -82,10 +81,9 @@ func LookUp[In any](look func(ctx context.Context, call Call, in In) (applied *b
 	}
 }
 
-// Add adds a capability whose parameters are an In and whose facts are an Out.
-// In and Out are structs; Out may be Result[T] to answer with artifacts or raw
-// data too, and may have a method Summary() string. Several calls are joined
-// with errors.Join:
+// Add adds a capability that takes an In and returns an Out as its facts. Both are structs. Out may
+// be Result[T] to return artifacts or raw data too, and may implement Summarizer. Join several
+// calls with errors.Join:
 //
 //	err := errors.Join(
 //		domainkit.Add(svc, …),
@@ -120,7 +118,7 @@ func Add[In, Out any](s *Service, c Capability, fn func(ctx context.Context, cal
 	})
 }
 
-// AddRaw adds a capability with schemas written by hand.
+// AddRaw adds a capability whose schemas are written by hand.
 func AddRaw(s *Service, c Capability, handler RawHandler) error {
 	if handler == nil {
 		return fmt.Errorf("capability %q: the handler is nil", c.Name)
@@ -152,7 +150,7 @@ func (s *Service) add(c *capability) error {
 	return nil
 }
 
-// objectSchema derives the schema of a struct and merges the author's over it.
+// objectSchema generates the schema of a struct and merges overlay over it.
 func objectSchema(t reflect.Type, input bool, overlay json.RawMessage) (json.RawMessage, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is no struct", t)
@@ -179,8 +177,7 @@ func objectSchema(t reflect.Type, input bool, overlay json.RawMessage) (json.Raw
 	return json.Marshal(schema)
 }
 
-// plainJSONError reports where a JSON value does not fit a Go type, without
-// naming Go types to the caller.
+// plainJSONError describes a JSON decoding error without naming Go types.
 func plainJSONError(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s is out of range or of the wrong form (%s)", wrong.Field, wrong.Value)

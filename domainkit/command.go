@@ -12,13 +12,12 @@ import (
 	"syscall"
 )
 
-// Command does the work of a process until ctx ends. It takes the environment and
-// the standard streams as arguments, so that a test can give its own.
+// Command runs a process until ctx ends. Environment and standard streams are arguments, so that
+// tests can replace them.
 type Command func(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error
 
-// Main runs a command with the process's own arguments, environment and
-// streams until an interrupt or SIGTERM, and returns the status to exit with.
-// Asking for help is no failure.
+// Main runs a command with the arguments, environment and streams of the process until SIGINT or
+// SIGTERM. It returns the exit status: 0 on success and for -help, else 1.
 func Main(name string, run Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -29,9 +28,9 @@ func status(name string, err error, stderr io.Writer) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "%s: %v\n", name, err) // there is nobody left to tell
+	_, _ = fmt.Fprintf(stderr, "%s: %v\n", name, err) // nowhere to report it
 	return 1
 }
 
-// TextLogger writes lines for people.
+// TextLogger returns a logger that writes human-readable lines.
 func TextLogger(stderr io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(stderr, nil)) }

@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// TestMain lets the test's own program be a command.
+// TestMain lets the test binary act as a command.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_AS_COMMAND") != "" {
 		os.Exit(domainkit.Main("thing", thing))
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// thing fails, shows its usage, or waits until it is told to stop.
+// thing fails, prints its usage, or waits until it is stopped.
 func thing(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	flags := domainkit.NewFlags("thing", getenv, stderr)
 	var how string

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Forecast parameters and facts: the tags become the schemas.
+// The parameters of a forecast: tags become the schema.
 type forecastQuery struct {
 	City string `json:"city" description:"Name of a city." min:"1"`
 	Days int    `json:"days" min:"1" max:"14" default:"3"`
@@ -53,8 +53,8 @@ func ExampleAdd() {
 	// {"ok":false,"summary":"there is no city \"Atlantis\"","error":{"type":"not_found","message":"there is no city \"Atlantis\"","effect":"none"}}
 }
 
-// A keyed write is executed once for a key. Resolve looks in the domain's own
-// records after an execution was cut off.
+// A keyed write is executed once per key. Resolve looks in the domain's own records after an
+// interrupted execution.
 func ExampleResolver() {
 	type booking struct {
 		Room string `json:"room"`
@@ -63,7 +63,7 @@ func ExampleResolver() {
 		Room string `json:"room"`
 		ID   int    `json:"id"`
 	}
-	made := map[string]booked{} // by key: what the domain did
+	made := map[string]booked{} // by key: the domain's own records
 	svc, err := domainkit.New(domainkit.Config{Domain: "rooms", Version: "1.0.0"})
 	if err != nil {
 		fmt.Println(err)
@@ -96,7 +96,7 @@ func ExampleResolver() {
 	// bookings: 1
 }
 
-// AddRaw takes schemas that were written by hand.
+// AddRaw takes schemas written by hand.
 func ExampleAddRaw() {
 	svc, err := domainkit.New(domainkit.Config{Domain: "tools", Version: "1.0.0"})
 	if err != nil {
@@ -123,7 +123,7 @@ func ExampleAddRaw() {
 	// {"ok":true,"summary":"an echo","facts":{"a":[1,2]}}
 }
 
-// Hints add what is not code: sentences, questions, how results are shown.
+// Hints add what is not code: example messages, questions, the display of results.
 func ExampleService_Manifest() {
 	svc, err := domainkit.New(domainkit.Config{
 		Domain: "weather", Version: "1.0.0",

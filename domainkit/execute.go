@@ -18,25 +18,25 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// request is the body of POST /execute; the parameters stay as they came.
+// request is the body of POST /execute. Parameters is kept as sent.
 type request struct {
 	Capability string                   `json:"capability"`
 	Parameters json.RawMessage          `json:"parameters"`
 	Context    contracts.ExecuteContext `json:"context"`
 }
 
-// job is one accepted request: everything that its execution needs.
+// job is one validated request.
 type job struct {
 	capability *served
 	call       Call
-	// parameters are canonical JSON, without defaults: what the key is bound to.
+	// parameters are canonical JSON without defaults; the fingerprint of the key covers them.
 	parameters json.RawMessage
-	// complete are the parameters with defaults, for the handler.
+	// complete are the parameters with defaults, as the handler receives them.
 	complete json.RawMessage
 }
 
-// executor takes requests to their answers, each key to one effect: what is true
-// of a key stands in the store, what is under way in running.
+// executor executes requests, each idempotency key at most once. The store holds the state of the
+// keys; running holds the executions of this process.
 type executor struct {
 	config  Config
 	log     *slog.Logger
@@ -73,8 +73,8 @@ func (x *executor) execute(w http.ResponseWriter, r *http.Request, b *build) rep
 	return x.perform(r.Context(), j)
 }
 
-// readRequest reads one JSON object and nothing after it. Unknown keys are
-// ignored: a newer core may say more.
+// readRequest reads exactly one JSON object. Unknown keys are ignored, because a newer core may
+// send more.
 func (x *executor) readRequest(w http.ResponseWriter, r *http.Request) (request, *reply) {
 	var req request
 	bad := func(status int, format string, args ...any) (request, *reply) {
@@ -102,7 +102,7 @@ func (x *executor) readRequest(w http.ResponseWriter, r *http.Request) (request,
 
 const maxKeyBytes = 255
 
-// readKey takes the idempotency key from the header or the context.
+// readKey reads the idempotency key from the header or the context.
 func readKey(r *http.Request, c *served, call *Call) *reply {
 	header := r.Header.Get("Idempotency-Key")
 	bad := func(format string, args ...any) *reply {
@@ -122,7 +122,7 @@ func readKey(r *http.Request, c *served, call *Call) *reply {
 	return nil
 }
 
-// newJob checks the parameters against the schema.
+// newJob validates the parameters against the schema.
 func newJob(c *served, call Call, raw json.RawMessage) (*job, *reply) {
 	bad := func(message string, faults ...contracts.Fault) (*job, *reply) {
 		refusal := Refusef(contracts.ErrInvalidParameters, "%s", contracts.Invalid(message, faults...).Error())
@@ -167,8 +167,8 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	return out, err
 }
 
-// addDefaults fills in absent members that have a default, also within
-// members that are present, and reports whether there were any.
+// addDefaults fills in absent members that have a default, also in nested objects, and reports
+// whether it added any.
 func addDefaults(value map[string]any, schema *object) bool {
 	v, _ := schema.get("properties")
 	properties, ok := v.(*object)
@@ -194,7 +194,7 @@ func addDefaults(value map[string]any, schema *object) bool {
 	return added
 }
 
-// chooseInstance fills in the default instance and refuses an unknown one.
+// chooseInstance fills in the default instance and rejects an unknown one.
 func (b *build) chooseInstance(call *Call) *reply {
 	if call.Instance == "" {
 		call.Instance = b.instance
@@ -207,7 +207,7 @@ func (b *build) chooseInstance(call *Call) *reply {
 	return &out
 }
 
-// perform executes a job and waits for its result for a while.
+// perform executes a job and waits up to AcceptAfter for its result.
 func (x *executor) perform(ctx context.Context, j *job) reply {
 	c := j.capability
 	if c.writes && j.call.DryRun && !c.dryRun {
@@ -226,7 +226,7 @@ func (x *executor) perform(ctx context.Context, j *job) reply {
 	return x.await(ctx, started, x.config.AcceptAfter)
 }
 
-// admit takes the slots for one execution, or answers 429.
+// admit acquires the slots for one execution, or answers 429.
 func (x *executor) admit(c *served) *reply {
 	now := x.config.Now()
 	if ok, after := x.slots.take(now); !ok {
@@ -246,7 +246,7 @@ func (x *executor) leave(c *served) {
 	x.slots.give()
 }
 
-// busy is a 429: nothing was executed.
+// busy is a 429 answer: nothing was executed.
 func (x *executor) busy(after time.Duration, why string) reply {
 	refusal := Retryf(contracts.ErrBudget, "%s", why)
 	return reply{
@@ -262,7 +262,7 @@ type answer struct {
 	retryAfter time.Duration
 }
 
-// run calls the handler and checks what it answers. It never panics.
+// run calls the handler and validates its result. It never panics.
 func (x *executor) run(ctx context.Context, j *job) (out answer) {
 	c := j.capability
 	begin := x.config.Now()
@@ -293,9 +293,9 @@ func (x *executor) failed(ctx context.Context, c *served, err error) answer {
 	return out
 }
 
-// checked holds a result to the output schema and to the limits. A read that
-// breaks them fails. A write was done, so it stays done: its facts are answered
-// as they are, for the core to note, unless the answer could then not be read.
+// checked validates a result against the output schema and the size limits. A read that breaks them
+// fails. A write has already happened: its facts are returned anyway, for the core to record,
+// unless the answer is too large.
 func (x *executor) checked(ctx context.Context, c *served, result contracts.ToolResult) answer {
 	if !result.OK {
 		if result.Error == nil {
@@ -326,7 +326,7 @@ func (x *executor) checked(ctx context.Context, c *served, result contracts.Tool
 	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
-// tooLarge reports whether a result does not fit one answer.
+// tooLarge reports whether a result exceeds the size of one answer.
 func tooLarge(r contracts.ToolResult) bool {
 	size := len(r.Data.Reveal())
 	for name, raw := range r.Artifacts {

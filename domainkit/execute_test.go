@@ -64,8 +64,7 @@ func TestExecuteAnswersWithFacts(t *testing.T) {
 	}
 }
 
-// TestAReadThatWaitsSaysForWhat, and when to ask again; it is no failure, and leaves
-// nothing behind.
+// TestAReadThatWaitsSaysForWhat, and when to retry. This is not a failure and stores nothing.
 func TestAReadThatWaitsSaysForWhat(t *testing.T) {
 	t.Parallel()
 	decided := false
@@ -146,8 +145,7 @@ func TestExecuteRefusesBadRequests(t *testing.T) {
 	}
 }
 
-// FuzzExecute holds that no body brings the service down or reaches the
-// handler with parameters that do not fit.
+// FuzzExecute checks that no body stops the service or reaches the handler with invalid parameters.
 func FuzzExecute(f *testing.F) {
 	f.Add([]byte(`{"capability":"get_quote","parameters":{"symbol":"ABC","filter":{"limit":1}},"context":{"timeout_ms":5}}`))
 	f.Add([]byte(`{"capability":"get_quote","parameters":{"symbol":"ABC","currency":null},"context":null}`))
@@ -267,13 +265,13 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
-// crash panics as a handler with a mistake does.
+// crash panics like a faulty handler.
 func crash() {
 	none := make([]int, 0)
 	_ = none[len(none)]
 }
 
-// writeCap is a write without keys.
+// writeCap is a write without idempotency keys.
 func writeCap(name string) domainkit.Capability {
 	return domainkit.Capability{Name: name, Metadata: contracts.Metadata{
 		SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: contracts.IdempotencyNone,
@@ -398,7 +396,7 @@ func TestDryRuns(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"try": true, "look": true}, ran); diff != "" {
 		t.Errorf("what ran (-want +got):\n%s", diff)
 	}
-	// A dry run leaves no trace under its key.
+	// A dry run stores nothing under its key.
 	c.execute("try", `{}`, `"dry_run":true,"idempotency_key":"k"`).want(t, 200)
 	c.execute("try", `{}`, `"idempotency_key":"k"`).want(t, 200)
 	if ran["try"] {

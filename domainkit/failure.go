@@ -10,59 +10,60 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Refusef refuses a call before it had any effect, for a reason that a repeat
-// would meet again: an unknown id, a rule of the business. The type is one of
-// contracts.Err… or the domain's own "domain.xxx".
+// Refusef returns the error of a call that had no effect and that would fail again if retried, for
+// example for an unknown id or a business rule. The type is one of contracts.Err… or a "domain.xxx"
+// of your own.
 func Refusef(errType, format string, args ...any) *contracts.ToolError {
 	return Failf(errType, contracts.EffectNone, format, args...)
 }
 
-// Retryf says that a call had no effect and may succeed when repeated.
+// Retryf returns the error of a call that had no effect and may succeed if retried.
 func Retryf(errType, format string, args ...any) *contracts.ToolError {
 	err := Refusef(errType, format, args...)
 	err.Retryable = true
 	return err
 }
 
-// Failf says that a call failed and what it did to the world. Use
-// contracts.EffectUnknown when a write may have happened, such as after a lost
-// connection; the core then finds out instead of guessing.
+// Failf returns the error of a call with the effect that it had. Use contracts.EffectUnknown if a
+// write may have happened, for example after a lost connection; the core then reconciles instead of
+// guessing.
 func Failf(errType string, effect contracts.Effect, format string, args ...any) *contracts.ToolError {
 	return &contracts.ToolError{Type: errType, Message: fmt.Sprintf(format, args...), Effect: effect}
 }
 
-// Ask says that a call needs answers of a person before it goes on, and has had no effect:
-// the core asks, and makes the call again with them in Call.Input, days later if need be.
-// The core approves a write again, with the answers.
+// Ask returns the error of a call that needs answers of a person and had no effect. The core asks,
+// possibly for days, and repeats the call with the answers in Call.Input. A write is approved
+// again, with the answers.
 func Ask(needs contracts.InputRequest, format string, args ...any) *contracts.ToolError {
 	err := Refusef(contracts.ErrNeedsInput, format, args...)
 	err.Needs = &needs
 	return err
 }
 
-// waiting is a read that has nothing to tell yet.
+// waiting is the error of a read that has no result yet.
 type waiting struct {
 	after time.Duration
 	why   string
 }
 
-// Error reports what it waits for.
+// Error returns the reason.
 func (w *waiting) Error() string { return w.why }
 
-// Waitf says that a read has nothing to tell before something outside has happened, such
-// as the decision of a person, and when to ask again. The core parks the run, says why,
-// and asks again, for wait_max_s in all; nothing waits in the domain.
+// Waitf returns the error of a read that has no result until something outside happens, such as a
+// decision of a person. The core parks the run, shows the reason and repeats the call after the
+// given time, up to wait_max_s in all; nothing blocks in the domain. Only a read may return it:
+// from a write it is an internal error.
 func Waitf(after time.Duration, format string, args ...any) error {
 	return &waiting{after, fmt.Sprintf(format, args...)}
 }
 
-// Forbiddenf says that this principal may not do this; it is answered with 403.
+// Forbiddenf returns the error of a call that its principal may not make; the answer is a 403.
 func Forbiddenf(format string, args ...any) error {
 	return contracts.Errorf(contracts.CodeForbidden, format, args...)
 }
 
-// failure turns the error of a handler into what the caller sees. The text of
-// an error that no one wrote for callers stays in the log.
+// failure converts an error of a handler into one for the caller. The text of an error that was not
+// written for callers is only logged.
 func (x *executor) failure(ctx context.Context, c *served, err error) *contracts.ToolError {
 	if tool, ok := errors.AsType[*contracts.ToolError](err); ok && tool != nil {
 		own := *tool // the author may return one value many times

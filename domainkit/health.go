@@ -13,11 +13,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Check reports whether something that the domain needs works.
+// Check is a health check of something that the domain depends on.
 type Check struct {
-	// Run returns nil when all is well. It must end when its context ends.
+	// Run returns nil if the dependency works. It must return when its context ends.
 	Run func(ctx context.Context) error
-	// Optional failures make the domain degraded, others make it down.
+	// Optional makes a failure report degraded instead of down.
 	Optional bool
 	// Timeout bounds one run [2 s].
 	Timeout time.Duration
@@ -25,15 +25,14 @@ type Check struct {
 
 const defaultCheckTimeout = 2 * time.Second
 
-// checker runs one check, at most once at a time: a check that hangs must not
-// pile up with every request.
+// checker runs one check, at most once at a time, so that hanging checks do not pile up with every
+// request.
 type checker struct {
 	name  string
 	check Check
 
 	mu sync.Mutex // guards running
-	// running is closed when the current run, whose outcome is then in last,
-	// has ended; nil when there is none.
+	// running is nil if no run is in progress. It is closed when the run ends and last is set.
 	running chan struct{}
 	last    error
 }
@@ -50,7 +49,7 @@ func newCheckers(checks map[string]Check) []*checker {
 	return out
 }
 
-// start begins a run, or joins the one that is under way.
+// start starts a run, or joins the current one.
 func (c *checker) start(ctx context.Context) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +58,7 @@ func (c *checker) start(ctx context.Context) <-chan struct{} {
 	}
 	done := make(chan struct{})
 	c.running = done
-	// The run may serve several requests, so it does not end with this one.
+	// Several requests may share the run, so it does not end with this one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.check.Timeout)
 	go func() {
 		defer cancel()
@@ -105,7 +104,7 @@ func (c *checker) result(ctx context.Context) contracts.HealthCheck {
 	}
 }
 
-// Health runs all checks at once and returns the worst of them.
+// Health runs all checks concurrently and returns the worst status with the result of each.
 func (s *Service) Health(ctx context.Context) contracts.Health {
 	results := make([]contracts.HealthCheck, len(s.checks))
 	var all sync.WaitGroup

@@ -71,7 +71,7 @@ func TestAHangingCheckDoesNotPileUp(t *testing.T) {
 		release := make(chan struct{})
 		c := checked(t, map[string]domainkit.Check{"db": {Timeout: time.Second, Run: func(context.Context) error {
 			running.Add(1)
-			<-release // it ignores its context
+			<-release // ignores its context
 			return nil
 		}}})
 		for range 3 {

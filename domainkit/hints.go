@@ -10,11 +10,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// mergeHints merges a hints file into the manifest that the code declares.
-// What only one of them says is taken; what both say must be the same, except
-// schemas, where the hints refine what was generated.
+// mergeHints merges a hints file into the manifest that the code declares. A value given by both
+// must be equal in both, except in schemas, which the hints patch.
 func mergeHints(code, hints []byte) ([]byte, error) {
-	var known contracts.Manifest // the hints know the same keys as a manifest
+	var known contracts.Manifest // hints have the keys of a manifest
 	if err := contracts.DecodeStrict(hints, &known); err != nil {
 		return nil, err
 	}
@@ -112,7 +111,7 @@ func namedCapability(base *object, name any) *object {
 	return o
 }
 
-// value merges one member; objects are merged by their members.
+// value merges one member; objects are merged recursively.
 func (m *merger) value(target *object, hint member, pointer string) {
 	old, present := target.get(hint.name)
 	if !present || old == nil {

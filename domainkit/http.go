@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Handler fixes the manifest and returns the three endpoints. Whoever serves it
-// calls Shutdown in the end, so that running work is not cut off.
+// Handler fixes the manifest and returns a handler for the three endpoints. The caller must call
+// Shutdown before it exits, so that running work can finish.
 func (s *Service) Handler() (http.Handler, error) {
 	b, err := s.build()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) Handler() (http.Handler, error) {
 	return s.guard(mux), nil
 }
 
-// guard authenticates, and turns a panic into an answer.
+// guard authenticates requests and answers a panic with 500.
 func (s *Service) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.answerPanic(w, r)
@@ -44,7 +44,7 @@ func (s *Service) guard(next http.Handler) http.Handler {
 	})
 }
 
-// answerPanic is deferred.
+// answerPanic recovers a panic; it must be deferred.
 func (s *Service) answerPanic(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
 		s.log.ErrorContext(r.Context(), "request panicked", slog.Any("panic", p))
@@ -52,8 +52,7 @@ func (s *Service) answerPanic(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorized compares with every token, in a time that does not depend on
-// which one fits or on how much of it.
+// authorized compares the token with all configured ones in constant time.
 func (s *Service) authorized(header string) bool {
 	if len(s.config.Tokens) == 0 {
 		return true
@@ -67,14 +66,14 @@ func (s *Service) authorized(header string) bool {
 	return fits == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// reply is what goes back over HTTP.
+// reply is an HTTP response.
 type reply struct {
 	status     int
 	body       any
 	retryAfter time.Duration
 }
 
-// refused answers a request that was not executed.
+// refused is the reply to a request that was not executed.
 func refused(status int, errType, format string, args ...any) reply {
 	message := fmt.Sprintf(format, args...)
 	return reply{status: status, body: contracts.ToolResult{
@@ -83,7 +82,7 @@ func refused(status int, errType, format string, args ...any) reply {
 	}}
 }
 
-// write sends a reply. A body that has no JSON form is an error of ours.
+// write sends a reply. A body that cannot be encoded is answered with 500.
 func (s *Service) write(w http.ResponseWriter, r *http.Request, out reply) {
 	raw, err := json.Marshal(out.body)
 	if err != nil {
@@ -111,10 +110,10 @@ func (b *build) serveManifest(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b.raw)))
-	_, _ = w.Write(b.raw) // the caller has gone; there is no one to tell
+	_, _ = w.Write(b.raw) // the client is gone
 }
 
-// fitsETag compares weakly, as RFC 9110 asks for If-None-Match.
+// fitsETag compares weakly, as RFC 9110 requires for If-None-Match.
 func fitsETag(header, etag string) bool {
 	for candidate := range strings.SplitSeq(header, ",") {
 		candidate = strings.TrimSpace(candidate)

@@ -12,14 +12,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// leaseGrace is added to the time-out of an execution: after it, a process
-// that is still alive has recorded the end or will find its lease lost.
+// leaseGrace is added to the timeout of an execution to get its lease. A live process records the
+// end within it, or finds its lease lost.
 const leaseGrace = 5 * time.Second
 
-// lookEvery is how often the record of another process is looked at.
+// lookEvery is the interval at which the record of another process is read.
 const lookEvery = 200 * time.Millisecond
 
-// keyed executes a job once for its key, or answers from what is known.
+// keyed executes a job once per key, or answers from the record of an earlier execution.
 func (x *executor) keyed(ctx context.Context, j *job) reply {
 	x.sweep(ctx)
 	own, err := x.newRecord(j)
@@ -73,8 +73,8 @@ func (x *executor) newRecord(j *job) (Record, error) {
 	}, nil
 }
 
-// lease gives the record the time of one execution from now on. A record never
-// expires under an execution, however short the window.
+// lease gives the record a lease for one execution from now on. A record never expires during an
+// execution, however short the window.
 func (x *executor) lease(j *job, own *Record) {
 	now := x.config.Now()
 	own.LeaseUntil = now.Add(j.capability.timeoutFor(j.call) + leaseGrace)
@@ -84,13 +84,12 @@ func (x *executor) lease(j *job, own *Record) {
 	}
 }
 
-// keyID scopes a key by capability; the domain is part of it because several
-// domains may share one store.
+// keyID scopes a key by domain and capability: several domains may share one store.
 func (x *executor) keyID(c *served, call Call) KeyID {
 	return KeyID{Scope: x.config.Domain + "." + c.name, Key: call.IdempotencyKey}
 }
 
-// answerFrom answers from the record of an earlier execution, if it can.
+// answerFrom answers from the record of an earlier execution, if possible.
 func (x *executor) answerFrom(ctx context.Context, j *job, existing, own Record) (out reply, ended bool, err error) {
 	if existing.State == KeyFinal {
 		return replay(existing), true, nil
@@ -112,8 +111,8 @@ func replay(r Record) reply {
 	return reply{status: http.StatusOK, body: json.RawMessage(r.Result)}
 }
 
-// begin executes under a record that this call holds. After a steal it first
-// asks for the outcome of the execution that held it before.
+// begin executes a job under a record that this call holds. After a steal it first resolves the
+// outcome of the earlier execution.
 func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) reply {
 	ifNotStarted := Settlement{Released: true}
 	if stolen {
@@ -141,8 +140,8 @@ func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) r
 	return x.await(ctx, w, x.config.AcceptAfter)
 }
 
-// resolve asks the author the outcome of an execution that was cut off. It
-// says settled unless the work can be done again without harm.
+// resolve asks the capability's Resolve for the outcome of an interrupted execution. It reports
+// settled unless the earlier execution had no effect, so that the handler may be called again.
 func (x *executor) resolve(ctx context.Context, j *job) (out answer, settled bool) {
 	c := j.capability
 	defer func() {
@@ -179,8 +178,8 @@ func (x *executor) unknown(ctx context.Context, c *served, why error) answer {
 	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
-// settlement reports what an answer means for its key: a final result is kept, a
-// refusal that may be taken back frees it, and the rest stays in doubt.
+// settlement returns what an answer means for its key: a final result is stored, a retryable
+// refusal without effect releases the key, anything else leaves it in doubt.
 func (x *executor) settlement(j *job, out answer) Settlement {
 	failure := out.result.Error
 	if !out.result.OK {
@@ -203,9 +202,9 @@ func (x *executor) doubtful(j *job) Settlement {
 	return Settlement{State: KeyDoubtful, ExpiresAt: x.config.Now().Add(j.capability.window)}
 }
 
-// settle records the end of an execution. It must happen although the request
-// or the time of the work has ended, hence a time of its own. If it fails the
-// lease runs out and the next repeat resolves.
+// settle records the end of an execution. It has a timeout of its own, because it must succeed even
+// if the request or the execution has ended. If it fails, the lease expires and the next retry
+// resolves the outcome.
 func (x *executor) settle(ctx context.Context, own Record, end Settlement) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseGrace)
 	defer cancel()
@@ -214,7 +213,7 @@ func (x *executor) settle(ctx context.Context, own Record, end Settlement) {
 	}
 }
 
-// pollKey answers a poll for work that another process does or did.
+// pollKey answers a poll for work of another process.
 func (x *executor) pollKey(ctx context.Context, c *served, call Call) reply {
 	patience := time.NewTimer(min(pollPatience, x.config.AcceptAfter))
 	defer patience.Stop()
@@ -240,7 +239,7 @@ func (x *executor) pollKey(ctx context.Context, c *served, call Call) reply {
 	}
 }
 
-// storeDown answers when the keys cannot be read: nothing was executed.
+// storeDown is the answer if the store of keys fails: nothing was executed.
 func (x *executor) storeDown(ctx context.Context, err error) reply {
 	x.log.ErrorContext(ctx, "idempotency store", slog.Any("error", err))
 	failure := Retryf(contracts.ErrUpstream, "the store of idempotency keys is not available")
@@ -249,7 +248,7 @@ func (x *executor) storeDown(ctx context.Context, err error) reply {
 
 const sweepEvery = time.Minute
 
-// sweep removes expired keys now and then.
+// sweep removes expired keys, at most once per sweepEvery.
 func (x *executor) sweep(ctx context.Context) {
 	now := x.config.Now()
 	x.mu.Lock()

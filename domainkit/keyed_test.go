@@ -25,14 +25,14 @@ type placed struct {
 	OrderID int64 `json:"order_id"`
 }
 
-// keyedOrder is a keyed write with the given way to resolve.
+// keyedOrder is a keyed write with a Resolver.
 func keyedOrder(resolve domainkit.Resolver) domainkit.Capability {
 	return domainkit.Capability{Name: "place_order", Resolve: resolve, Metadata: contracts.Metadata{
 		SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: contracts.IdempotencyKeyed, TimeoutMS: 60_000,
 	}}
 }
 
-// orders is a service with place_order over fn.
+// orders is a service with place_order, implemented by fn.
 func orders(t *testing.T, resolve domainkit.Resolver, fn func(context.Context, domainkit.Call, order) (placed, error), change ...func(*domainkit.Config)) *caller {
 	t.Helper()
 	svc := newService(t, change...)
@@ -65,7 +65,7 @@ func TestKeyedWritesRunOnceForAKey(t *testing.T) {
 	if repeat.Body != first.Body || n.Load() != 1 {
 		t.Errorf("repeat: %s after %d executions, want %s after one", repeat.Body, n.Load(), first.Body)
 	}
-	// The order of members and the way a number is written do not matter.
+	// The order of members and the notation of numbers do not matter.
 	c.execute("place_order", `{"n":2.0,"item":"tea"}`, `"idempotency_key":"k2"`).want(t, 200)
 	c.execute("place_order", `{"item":"tea","n":2}`, "", "Idempotency-Key", "k2").want(t, 200)
 	if n.Load() != 2 {
@@ -112,8 +112,8 @@ func TestWhichResultsAreFinal(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		err        error
-		executions int64 // after a call and a repeat
-		status     int   // of the repeat
+		executions int64 // after a call and a retry
+		status     int   // of the retry
 	}{
 		"a refusal that would be refused again is kept":  {domainkit.Refusef(contracts.ErrPrecondition, "sold out"), 1, 200},
 		"a failure that took effect is kept":             {domainkit.Failf(contracts.ErrUpstream, contracts.EffectApplied, "no receipt"), 1, 200},
@@ -137,7 +137,7 @@ func TestWhichResultsAreFinal(t *testing.T) {
 	}
 }
 
-// lookUp finds what it is told to, of the parameters that were sent.
+// lookUp returns a fixed result for the parameters that were sent.
 func lookUp(applied *bool, err error) domainkit.Resolver {
 	return domainkit.LookUp(func(_ context.Context, call domainkit.Call, in order) (*bool, any, error) {
 		if in.Item != "tea" || call.IdempotencyKey != "k" {
@@ -208,7 +208,7 @@ func TestResolveDecidesAfterADoubtfulExecution(t *testing.T) {
 				return placed{n.Load()}, nil
 			})
 			c.order("tea", "k").want(t, 200)
-			for range 2 { // the second repeat is answered like the first
+			for range 2 { // the second retry gets the same answer
 				got := c.order("tea", "k").want(t, 200)
 				if got.Result.OK != tt.ok || n.Load() != tt.executions || got.Result.Facts["order_id"] != tt.facts {
 					t.Fatalf("repeat: %s after %d executions", got.Body, n.Load())
@@ -289,7 +289,7 @@ func TestLongWritesAreAccepted(t *testing.T) {
 	})
 }
 
-// twoProcesses are two services over one store, as before and after a restart.
+// twoProcesses are two services with one store, as before and after a restart.
 func twoProcesses(t *testing.T, resolve domainkit.Resolver, fn func(context.Context, domainkit.Call, order) (placed, error)) (a, b *caller) {
 	t.Helper()
 	store := domainkit.NewMemoryStore(0)
@@ -352,7 +352,7 @@ func TestACrashedLeaseIsResolvedOnceItEnds(t *testing.T) {
 		before.order("tea", "k").want(t, 200) // its end is never recorded
 		after := orders(t, resolve, never, func(config *domainkit.Config) { config.Store = store.MemoryStore })
 		after.order("tea", "k").want(t, 202) // 20 s: the lease of 65 s still holds
-		// A poll never starts anything, whatever became of the lease.
+		// A poll never starts an execution, whatever the state of the lease.
 		time.Sleep(time.Minute)
 		r, _, err := store.Find(t.Context(), domainkit.KeyID{Scope: "shop.place_order", Key: "k"}, time.Now())
 		if err != nil {
@@ -374,7 +374,7 @@ func TestACrashedLeaseIsResolvedOnceItEnds(t *testing.T) {
 	})
 }
 
-// crashed loses every settlement, as a process does that dies.
+// crashed loses every settlement, like a process that dies.
 type crashed struct{ *domainkit.MemoryStore }
 
 func (*crashed) Settle(context.Context, domainkit.KeyID, string, domainkit.Settlement) error {

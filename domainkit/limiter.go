@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// limiter bounds how many executions run at once and how many begin in a
-// minute. It never waits: who gets no slot is told when to come back.
+// limiter bounds the concurrent executions and the starts per minute. It never blocks: a caller
+// without a slot is told when to retry.
 type limiter struct {
 	concurrent int // 0: no limit
 	perMinute  int // 0: no limit
 
 	mu     sync.Mutex // guards the fields below
 	active int
-	// tokens is the content of a bucket that holds a minute's worth.
+	// tokens is the content of a token bucket that holds one minute's worth.
 	tokens   float64
 	filledAt time.Time
 }
@@ -22,7 +22,7 @@ func newLimiter(concurrent, perMinute int) *limiter {
 	return &limiter{concurrent: concurrent, perMinute: perMinute, tokens: float64(perMinute)}
 }
 
-// take takes a slot, or says after how long to try again; 0 means: soon.
+// take acquires a slot, or returns when to retry; 0 means soon.
 func (l *limiter) take(now time.Time) (ok bool, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *limiter) take(now time.Time) (ok bool, after time.Duration) {
 	return true, 0
 }
 
-// fill is called with mu held. A clock that jumps back adds nothing.
+// fill refills the bucket; a clock that goes back adds nothing. The caller holds mu.
 func (l *limiter) fill(now time.Time) {
 	if !l.filledAt.IsZero() && now.After(l.filledAt) {
 		l.tokens += now.Sub(l.filledAt).Minutes() * float64(l.perMinute)
@@ -50,7 +50,7 @@ func (l *limiter) fill(now time.Time) {
 	l.filledAt = now
 }
 
-// give gives a slot back.
+// give releases a slot.
 func (l *limiter) give() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,7 +44,7 @@ func TestManifestIsServedWithAnETag(t *testing.T) {
 	}
 }
 
-// withHints builds a service with the capabilities one (read) and two (write).
+// withHints returns the manifest of a service with the capabilities one (a read) and two (a write).
 func withHints(t *testing.T, hints string, change ...func(*domainkit.Config)) (*contracts.Manifest, error) {
 	t.Helper()
 	change = append(change, func(config *domainkit.Config) { config.Hints = []byte(hints) })

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// MemoryStore is a Store for one process. It forgets everything when the
-// process ends, after which a repeated key is executed again.
+// MemoryStore is a Store for one process. It is safe for concurrent use. Its keys are lost when the
+// process ends; a retry is then executed again.
 type MemoryStore struct {
 	limit int
 
 	mu      sync.Mutex // guards the fields below
 	records map[KeyID]Record
-	// bytes is the size of all results.
+	// bytes is the total size of all results.
 	bytes int
 }
 
@@ -26,8 +26,8 @@ const (
 	maxMemoryBytes    = 256 << 20
 )
 
-// NewMemoryStore makes a store of at most limit keys [10,000], and 256 MiB of
-// results; a full one refuses further writes until keys expire.
+// NewMemoryStore returns a store of at most limit keys [10,000] and about 256 MiB of results. A
+// full store refuses new keys until old ones expire.
 func NewMemoryStore(limit int) *MemoryStore {
 	if limit <= 0 {
 		limit = defaultMemoryKeys
@@ -53,10 +53,10 @@ func (s *MemoryStore) Claim(_ context.Context, r Record, now time.Time) (Record,
 	return r, true, nil
 }
 
-// full is called with mu held.
+// full reports whether a limit is reached. The caller holds mu.
 func (s *MemoryStore) full() bool { return len(s.records) >= s.limit || s.bytes >= maxMemoryBytes }
 
-// remove is called with mu held.
+// remove deletes a record. The caller holds mu.
 func (s *MemoryStore) remove(id KeyID) {
 	s.bytes -= len(s.records[id].Result)
 	delete(s.records, id)
@@ -113,7 +113,7 @@ func (s *MemoryStore) Sweep(_ context.Context, now time.Time) (int, error) {
 	return s.sweep(now), nil
 }
 
-// sweep is called with mu held.
+// sweep removes expired records. The caller holds mu.
 func (s *MemoryStore) sweep(now time.Time) int {
 	removed := 0
 	for id, r := range s.records {

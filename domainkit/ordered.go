@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// object is a JSON object that keeps the order of its members: properties of
-// an output schema are shown in the order in which the author wrote them.
+// object is a JSON object that keeps the order of its members: the properties of an output schema
+// are displayed in the order of the Go fields.
 type object struct{ members []member }
 
 type member struct {
@@ -67,7 +67,7 @@ func (o *object) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// parseOrdered reads one JSON value; objects become *object.
+// parseOrdered decodes one JSON value; objects become *object.
 func parseOrdered(raw []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -130,8 +130,8 @@ func readArray(dec *json.Decoder) ([]any, error) {
 	return items, err
 }
 
-// patch merges p over o as RFC 7396 does: null removes, objects merge, all
-// else replaces.
+// patch merges p into o as RFC 7396 does: null removes a member, objects are merged, any other
+// value replaces.
 func (o *object) patch(p *object) {
 	for _, m := range p.members {
 		if m.value == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Result is an Out with more than facts. Where only the facts matter, the
-// facts themselves are the Out.
+// Result is an Out with more than facts. A handler that only returns facts uses their struct as its
+// Out.
 type Result[T any] struct {
-	// Facts are small structured findings; T is a struct.
+	// Facts are the small structured result; T is a struct.
 	Facts T
-	// Summary is one line; empty, Facts.Summary() or the facts make it.
+	// Summary is one line. If it is empty, it comes from Facts.Summary() or is made from the facts.
 	Summary string
-	// Data is raw output for debugging; it reaches no answer and no prompt.
+	// Data is raw output for debugging. It is never part of an answer to a user or of a prompt.
 	Data any
-	// Artifacts are big values, stored once and passed on by reference.
+	// Artifacts are large values, stored once and passed by reference.
 	Artifacts map[string]any
 }
 
@@ -43,7 +43,7 @@ type composite interface {
 	typeOfFacts() reflect.Type
 }
 
-// Summarizer is an Out that words its own summary.
+// Summarizer is implemented by an Out that writes its own summary.
 type Summarizer interface {
 	Summary() string
 }
@@ -55,7 +55,7 @@ func factsType(out reflect.Type) reflect.Type {
 	return out
 }
 
-// resultOf makes a ToolResult of what a handler returned.
+// resultOf converts the return value of a handler.
 func resultOf(out any) (contracts.ToolResult, error) {
 	p := parts{facts: out}
 	if c, ok := out.(composite); ok {
@@ -87,14 +87,14 @@ func resultOf(out any) (contracts.ToolResult, error) {
 	return result, nil
 }
 
-// factsOf fills the facts in and gives them in the order of the Go fields.
+// factsOf stores the facts in result and returns them in the order of the Go fields.
 func factsOf(facts any, result *contracts.ToolResult) (*object, error) {
 	raw, err := json.Marshal(facts)
 	if err != nil {
 		return nil, fmt.Errorf("facts: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // large ids keep their digits
+	dec.UseNumber() // large integers keep their digits
 	if err := dec.Decode(&result.Facts); err != nil {
 		return nil, fmt.Errorf("facts: %w", err)
 	}
@@ -132,8 +132,8 @@ func summaryOf(p parts, ordered *object) string {
 	return strings.Join(words, ", ")
 }
 
-// fillLists writes [] and {} where Go wrote null for a nil slice or map, as
-// the schema demands.
+// fillLists replaces the null that Go encodes for a nil slice or map by [] or {}, as the schema
+// requires.
 func fillLists(facts map[string]any, schema *object) {
 	v, _ := schema.get("properties")
 	properties, ok := v.(*object)

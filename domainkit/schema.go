@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Schemer is a type that writes its own JSON Schema instead of having it
-// derived. The method is called on a zero value.
+// Schemer is implemented by a type that defines its own JSON Schema. JSONSchema is called on a
+// pointer to a zero value.
 type Schemer interface {
 	JSONSchema() json.RawMessage
 }
 
-// generator derives the schema of one type. Schemas of input forbid unknown
-// properties, so that a misspelt parameter is refused instead of ignored;
-// schemas of output leave room for more.
+// generator generates the schema of one type. Input schemas forbid unknown properties, so that a
+// misspelt parameter is rejected; output schemas allow them.
 type generator struct {
 	input bool
-	// path is the types from the root to here, to find recursion.
+	// path is the types from the root to the current one, to detect recursion.
 	path []reflect.Type
 }
 
@@ -59,7 +58,8 @@ func (g *generator) of(t reflect.Type) (*object, error) {
 
 func typed(name string) *object { return &object{members: []member{{"type", name}}} }
 
-// ownSchema handles the types that write themselves; nil means: derive it.
+// ownSchema returns the schema of a type that defines its own or has a custom encoding. It returns
+// nil for a type whose schema must be derived.
 func ownSchema(t reflect.Type) (*object, error) {
 	if t.Kind() == reflect.Interface {
 		return nil, nil //nolint:nilnil // nil means that the type does not describe itself
@@ -156,8 +156,8 @@ func (g *generator) structure(t reflect.Type) (*object, error) {
 	return s, nil
 }
 
-// hidden reports whether a promoted field belongs to an embedded struct that has
-// a JSON name of its own, and so stands inside that one.
+// hidden reports whether a promoted field belongs to an embedded struct with a JSON name, and is
+// therefore part of that member.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for i := range len(f.Index) - 1 {
 		outer := t.FieldByIndex(f.Index[:i+1])
@@ -168,7 +168,7 @@ func hidden(t reflect.Type, f reflect.StructField) bool {
 	return false
 }
 
-// jsonName returns the name of a field in JSON, as encoding/json does.
+// jsonName returns the JSON name of a field by the rules of encoding/json.
 func jsonName(f reflect.StructField) (string, bool) {
 	tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if tag == "-" || !f.IsExported() {

@@ -17,7 +17,7 @@ import (
 // plain is an Out without fields.
 type plain struct{}
 
-// newService makes a service and stops it at the end of the test.
+// newService returns a service that is stopped at the end of the test.
 func newService(t *testing.T, change ...func(*domainkit.Config)) *domainkit.Service {
 	t.Helper()
 	config := domainkit.Config{Domain: "shop", Version: "1.2.3"}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Run serves the domain on addr until ctx ends, then stops: it takes no new
-// work, lets running work end for the grace time and cancels the rest.
+// Run serves the domain on addr until ctx ends. It then refuses new work, waits for running work up
+// to Config.ShutdownGrace and cancels the rest.
 func (s *Service) Run(ctx context.Context, addr string) error {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", addr)
@@ -21,7 +21,7 @@ func (s *Service) Run(ctx context.Context, addr string) error {
 	return s.Serve(ctx, listener)
 }
 
-// Serve is Run on a listener of the caller, which it closes.
+// Serve is like Run, on a listener of the caller. It closes the listener.
 func (s *Service) Serve(ctx context.Context, listener net.Listener) error {
 	handler, err := s.Handler()
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Service) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler,
-		// The bounds keep slow clients from holding connections; the longest
-		// honest exchange is a 202 after a large upload.
+		// The timeouts keep slow clients from holding connections. The longest legitimate exchange
+		// is a 202 after a large upload.
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       time.Minute,
 		WriteTimeout:      2 * time.Minute,
@@ -50,7 +50,7 @@ func (s *Service) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) stop(ctx context.Context, server *http.Server) error {
-	// ctx has ended; what is left to do has its own time.
+	// ctx has ended; the shutdown has a timeout of its own.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownGrace)
 	defer cancel()
 	s.log.InfoContext(ctx, "domain is stopping")
@@ -61,8 +61,8 @@ func (s *Service) stop(ctx context.Context, server *http.Server) error {
 	return workErr
 }
 
-// Shutdown refuses new work with 429 and waits for what is running. When ctx
-// ends it cancels the rest, and says so in its error. It may be called twice.
+// Shutdown refuses new work with 429 and waits for running work. If ctx ends first, it cancels the
+// rest and returns an error. It may be called twice.
 func (s *Service) Shutdown(ctx context.Context) error {
 	return s.executor.running.stop(ctx)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// caller sends requests to a service without a network, so that it works in
-// a bubble of fake time too.
+// caller sends requests to a service without a network, so that it also works in a synctest bubble.
 type caller struct {
 	t       *testing.T
 	handler http.Handler
@@ -62,7 +61,7 @@ func (c *caller) execute(capability, parameters, context string, headers ...stri
 	return c.do("POST", "/execute", `{"capability":"`+capability+`","parameters":`+parameters+`,"context":{`+context+`}}`, headers...)
 }
 
-// want fails unless the status is the given one.
+// want fails the test unless the status is as given.
 func (a answered) want(t *testing.T, status int) answered {
 	t.Helper()
 	if a.Status != status {
@@ -71,7 +70,7 @@ func (a answered) want(t *testing.T, status int) answered {
 	return a
 }
 
-// wantError fails unless the result is a failure of that type.
+// wantError fails the test unless the result is an error of that type.
 func (a answered) wantError(t *testing.T, errType string) *contracts.ToolError {
 	t.Helper()
 	if a.Result.OK || a.Result.Error == nil || a.Result.Error.Type != errType {

@@ -32,7 +32,7 @@ func TestServeStopsWhenAskedTo(t *testing.T) {
 	answer := make(chan string, 1)
 	go func() { answer <- post(t, "http://"+listener.Addr().String()+"/execute", `{"capability":"look"}`) }()
 	<-started
-	stop() // while a request is being worked on
+	stop() // during a request
 	close(finish)
 	if got := <-answer; !strings.Contains(got, `"ok":true`) {
 		t.Errorf("the running request got %q", got)

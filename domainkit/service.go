@@ -11,51 +11,51 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Config describes what a domain is and how it is served. The zero value of every
-// field but Domain and Version has a default.
+// Config configures a domain. Domain and Version are required; [brackets] give the default of other
+// fields.
 type Config struct {
-	// Domain is the name and namespace of the domain.
+	// Domain is the domain's name and the namespace of its capabilities.
 	Domain string
-	// Version is the version of the domain, shown in its manifest and health.
+	// Version is the domain's version, shown in its manifest and health.
 	Version     string
 	Title       string
 	Description string
-	// Instances are the installations that the domain can work on; a call
-	// without an instance gets the default one.
+	// Instances are the installations that the domain works with. A call without an instance uses
+	// the default one.
 	Instances []contracts.Instance
-	// Skills are texts in Markdown for prompts, by name.
+	// Skills are Markdown texts for prompts, by name.
 	Skills map[string]string
-	// Tests are sentences with the intents that they must lead to.
+	// Tests are example messages with the intents that they must be routed to.
 	Tests []contracts.RoutingTest
-	// Hints is the content of a hints file: a manifest in which every part is
-	// optional, merged with what the code declares.
+	// Hints is the content of a hints file: a manifest in which every part is optional, merged with
+	// what the code declares.
 	Hints []byte
 
-	// Tokens are the bearer tokens that are accepted, on every endpoint. Two of
-	// them let a token be changed without a pause. None: no authentication.
+	// Tokens are the accepted bearer tokens, for every endpoint. Configure two to replace a token
+	// without downtime. Without tokens there is no authentication.
 	Tokens []string
 	// Checks are the health checks, by name.
 	Checks map[string]Check
-	// Store keeps the idempotency keys [in memory].
+	// Store stores the idempotency keys [in memory].
 	Store Store
 
-	// AcceptAfter is how long a caller waits before it gets a 202 [20 s; at
-	// most 25 s, because an exchange ends at 30 s].
+	// AcceptAfter is how long a request is held before it is answered with 202 [20 s; at most 25 s,
+	// because an exchange ends at 30 s].
 	AcceptAfter time.Duration
-	// RetryAfter is what a 202 or 429 asks the caller to wait [1 s].
+	// RetryAfter is the Retry-After of a 202 or 429 [1 s].
 	RetryAfter time.Duration
-	// OperationTTL is how long the result of a 202 can be asked for [10 min].
+	// OperationTTL is how long the result of a 202 can be polled after its end [10 min].
 	OperationTTL time.Duration
-	// MaxConcurrent bounds all executions together [256].
+	// MaxConcurrent bounds the concurrent executions of all capabilities [256].
 	MaxConcurrent int
-	// MaxBodyBytes bounds a request [32 MiB].
+	// MaxBodyBytes bounds a request body [32 MiB].
 	MaxBodyBytes int64
-	// ShutdownGrace is how long running work may go on after a stop [25 s].
+	// ShutdownGrace is how long running work may continue after a stop [25 s].
 	ShutdownGrace time.Duration
 
-	// Logger gets one line for each execution [none].
+	// Logger logs one line per execution, and failures [none].
 	Logger *slog.Logger
-	// Now is the clock that stamps [time.Now].
+	// Now is the clock for timestamps, leases and expiry [time.Now].
 	Now func() time.Time
 }
 
@@ -78,7 +78,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxAcceptAfter leaves time for the answer within one exchange.
+// maxAcceptAfter leaves time to send the answer within one exchange.
 const maxAcceptAfter = contracts.MaxExchange - 5*time.Second
 
 func (c Config) check() error {
@@ -110,8 +110,8 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-// Service is a domain: its capabilities, and what is served of them. Capabilities
-// are added first; Handler or Run then fix the manifest.
+// Service is a domain server. Add all capabilities first; Manifest, Handler, Run and Serve fix the
+// manifest. Its methods are safe for concurrent use.
 type Service struct {
 	config   Config
 	log      *slog.Logger
@@ -125,7 +125,7 @@ type Service struct {
 	built *build
 }
 
-// New makes a service without capabilities.
+// New returns a service without capabilities. It fails if the config is invalid.
 func New(config Config) (*Service, error) {
 	if err := config.check(); err != nil {
 		return nil, fmt.Errorf("domain %q: %w", config.Domain, err)

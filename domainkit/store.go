@@ -6,68 +6,66 @@ import (
 	"time"
 )
 
-// Store keeps the idempotency keys of keyed writes. Several processes may
-// share one. domainkit has a store in memory, domainkit/sqlitestore one in a
-// file; domainkit/storetest checks any other.
+// Store stores the idempotency keys of keyed writes. It must be safe for concurrent use; several
+// processes may share one. Package domainkit/sqlitestore keeps them in a file, domainkit/pgstore in
+// PostgreSQL. Test other implementations with domainkit/storetest.
 type Store interface {
-	// Claim inserts the record unless one stands under its ID that has not
-	// expired at now. It returns the record that stands and whether it is the
-	// given one.
+	// Claim atomically inserts r unless an unexpired record exists under its ID. It returns the
+	// stored record and whether that is r.
 	Claim(ctx context.Context, r Record, now time.Time) (standing Record, claimed bool, err error)
-	// Find returns the record that stands under an ID and has not expired.
+	// Find returns the unexpired record of an ID.
 	Find(ctx context.Context, id KeyID, now time.Time) (r Record, found bool, err error)
-	// Steal replaces the record whose token is from, if it is doubtful or
-	// running with a lease that has ended at now. Of several callers one wins.
+	// Steal replaces the record by r if its token is from and it is doubtful, or running with a
+	// lease that has ended at now. Of several concurrent callers one succeeds.
 	Steal(ctx context.Context, r Record, from string, now time.Time) (stolen bool, err error)
-	// Settle ends the execution that holds the token; ErrLeaseLost if another
-	// one holds the record by now.
+	// Settle ends the running execution that holds the token. It returns ErrLeaseLost if that
+	// execution no longer holds the record.
 	Settle(ctx context.Context, id KeyID, token string, s Settlement) error
-	// Sweep removes records that have expired at now and counts them.
+	// Sweep removes the records that have expired at now and returns their number.
 	Sweep(ctx context.Context, now time.Time) (removed int, err error)
 }
 
-// ErrLeaseLost says that another execution holds the record.
+// ErrLeaseLost is returned by Settle if another execution holds the record or it is gone.
 var ErrLeaseLost = errors.New("the record is held by another execution")
 
-// KeyID is a key in its scope, the capability.
+// KeyID is an idempotency key within its scope, "domain.capability".
 type KeyID struct {
 	Scope string
 	Key   string
 }
 
-// KeyState describes how far the execution of a key has come.
+// KeyState is the state of the execution of a key.
 type KeyState string
 
 // The states of a key.
 const (
-	// KeyRunning means that an execution holds the lease.
+	// KeyRunning means that an execution holds the lease, or held it when its process died.
 	KeyRunning KeyState = "running"
-	// KeyDoubtful means that an execution ended and no one knows whether it
-	// took effect.
+	// KeyDoubtful means that an execution ended with unknown outcome.
 	KeyDoubtful KeyState = "doubtful"
-	// KeyFinal means that the result answers every repeat.
+	// KeyFinal means that the stored result answers every retry.
 	KeyFinal KeyState = "final"
 )
 
-// Record is what is known about one key.
+// Record is the stored state of one key.
 type Record struct {
 	ID KeyID
-	// Fingerprint is the hash of capability, instance and parameters.
+	// Fingerprint is the hash of capability, instance, parameters and answers of people.
 	Fingerprint string
 	State       KeyState
-	// Token names the execution that holds the record; it is unique.
+	// Token identifies the execution that holds the record. It is unique.
 	Token string
-	// Operation is the id under which a 202 is asked for.
+	// Operation is the operation id that a 202 returns.
 	Operation string
-	// LeaseUntil is when a running execution is over for certain.
+	// LeaseUntil is when a running execution has certainly ended.
 	LeaseUntil time.Time
 	ExpiresAt  time.Time
-	// Result is the ToolResult in JSON, when the state is final.
+	// Result is the JSON of the ToolResult if State is KeyFinal.
 	Result []byte
 }
 
-// Settlement is the end of an execution. Released removes the record, so that
-// the key can be used again; else State is final or doubtful.
+// Settlement is the end of an execution. If Released is set, the record is removed and the key can
+// be used again; otherwise State is KeyFinal or KeyDoubtful.
 type Settlement struct {
 	Released  bool
 	State     KeyState

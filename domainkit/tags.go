@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// field gives the schema of a field: that of its type and what its tags add.
+// field returns the schema of a field: the schema of its type with its tags applied.
 func (g *generator) field(f reflect.StructField) (*object, error) {
 	s, err := g.of(f.Type)
 	if err != nil {
 		return nil, err
 	}
 	if f.Type.Kind() == reflect.Pointer && !g.input && !omits(f) {
-		nullable(s) // a nil pointer is written as null
+		nullable(s) // a nil pointer is encoded as null
 	}
 	for _, rule := range tagRules {
 		text, said := f.Tag.Lookup(rule.tag)
@@ -58,13 +58,13 @@ var tagRules = []tagRule{
 	{"only", setOnly},
 }
 
-// kindOf returns the JSON type of a schema, without null.
+// kindOf returns the JSON type of a schema, ignoring null.
 func kindOf(s *object) string {
 	v, _ := s.get("type")
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		v = list[0]
 	}
-	kind, _ := v.(string) // without a type it stays "", which fits no case
+	kind, _ := v.(string) // "" if the schema has no type
 	return kind
 }
 
@@ -76,7 +76,7 @@ func onlyFor(s *object, keyword string, value any, kind string) error {
 	return nil
 }
 
-// element is the schema that enum and pattern speak about: of a list, its items.
+// element returns the schema that enum and pattern apply to: for a list, that of its items.
 func element(s *object) *object {
 	if kindOf(s) != "array" {
 		return s
@@ -138,7 +138,7 @@ func setOnly(s *object, text string) error {
 	return nil
 }
 
-// literal reads the text of a tag as a value of a JSON type.
+// literal parses the text of a tag as a value of a JSON type.
 func literal(kind, text string) (any, error) {
 	if kind == "string" {
 		return text, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// work is one execution. It outlives the request that began it.
+// work is one execution. It outlives the request that started it.
 type work struct {
 	operation  string
 	capability *served
@@ -21,31 +21,30 @@ type work struct {
 	// answer is set before done is closed.
 	answer answer
 	done   chan struct{}
-	// late is closed when the time was up and the handler had not returned.
+	// late is closed if the handler has not returned by its timeout plus linger.
 	late chan struct{}
-	// news has a value when there is progress that nobody was told of.
+	// news holds a value if there is progress that no caller has seen.
 	news chan struct{}
 
 	// The fields below are guarded by operations.mu.
-	accepted bool // someone was given the operation
+	accepted bool // a caller was given the operation id
 	ended    time.Time
 	progress *contracts.Progress
 }
 
-// linger is how long a handler whose context has ended may take to return an
-// answer of its own.
+// linger is how long a handler whose context has ended may take to return a result of its own.
 const linger = 250 * time.Millisecond
 
-// newToken makes an id that no one can guess.
+// newToken returns an unguessable id.
 func newToken() string { return rand.Text() }
 
-// operations holds the running work, and for a while the ended work that
-// someone may still ask for.
+// operations holds the running executions, and for OperationTTL the ended ones that a caller may
+// poll.
 type operations struct {
 	mu     sync.Mutex // guards the fields below
 	byID   map[string]*work
 	closed bool
-	// active counts running work; it is only added to while not closed.
+	// active counts running executions. It must not be incremented once closed is set.
 	active sync.WaitGroup
 }
 
@@ -62,10 +61,10 @@ func (o *operations) begin(w *work) bool {
 	return true
 }
 
-// maxKept bounds the ended work whose results are kept.
+// maxKept bounds the ended executions that are kept.
 const maxKept = 256
 
-// end keeps the work only if its result can still be asked for.
+// end marks work as ended and removes it unless its result can be polled.
 func (o *operations) end(w *work, now time.Time, ttl time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,8 +77,7 @@ func (o *operations) end(w *work, now time.Time, ttl time.Duration) {
 	o.active.Done()
 }
 
-// collect forgets ended work whose time has passed, and the oldest when there
-// is too much of it. It is called with mu held.
+// collect removes ended work that has expired, and the oldest beyond maxKept. The caller holds mu.
 func (o *operations) collect(now time.Time, ttl time.Duration) {
 	var kept []*work
 	for id, w := range o.byID {
@@ -97,7 +95,7 @@ func (o *operations) collect(now time.Time, ttl time.Duration) {
 	}
 }
 
-// find gives work by its operation, unless its time has passed.
+// find returns the work of an operation unless it has expired.
 func (o *operations) find(operation string, c *served, now time.Time, ttl time.Duration) (*work, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -116,8 +114,8 @@ func (o *operations) underWay(operation string) (*work, bool) {
 	return w, ok && w.ended.IsZero()
 }
 
-// accept marks work whose operation is given out, and gives its progress. It is kept
-// from now on, even if it ended in this very moment.
+// accept marks work whose operation id is returned to a caller, and returns its progress. It also
+// keeps work that has just ended.
 func (o *operations) accept(w *work) *contracts.Progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +124,7 @@ func (o *operations) accept(w *work) *contracts.Progress {
 	return w.progress
 }
 
-// abandon cancels work that no one waits for or can ask for.
+// abandon cancels work that nobody waits for and nobody can poll.
 func (o *operations) abandon(w *work) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,7 +140,7 @@ func (o *operations) close() {
 	o.closed = true
 }
 
-// cancelAll ends the context of everything that runs.
+// cancelAll cancels the contexts of all executions.
 func (o *operations) cancelAll() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,10 +149,9 @@ func (o *operations) cancelAll() {
 	}
 }
 
-// launch starts an execution for which slots were taken, and gives them back
-// when it ends. It says false when the service is stopping. The work keeps the
-// values of ctx and not its end: a caller that goes away must not cut off a
-// write, and a 202 goes on after its request.
+// launch starts an execution whose slots are acquired, and releases them when it ends. It returns
+// false if the service is stopping. The work keeps the values of ctx but not its cancellation: a
+// disconnecting caller must not interrupt a write, and a 202 continues after its request.
 func (x *executor) launch(ctx context.Context, j *job, operation string, do func(context.Context) answer) (*work, bool) {
 	limit := j.capability.timeoutFor(j.call)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
@@ -179,17 +176,17 @@ func (x *executor) launch(ctx context.Context, j *job, operation string, do func
 	return w, true
 }
 
-// timeoutFor is the shorter of what the caller gives and what is declared.
+// timeoutFor returns the shorter of the caller's and the declared timeout.
 func (c *served) timeoutFor(call Call) time.Duration {
 	asked := time.Duration(call.TimeoutMS) * time.Millisecond
 	return min(cmp.Or(asked, c.timeout), c.timeout)
 }
 
-// newsAfter is how long an answer is waited for before the caller is told of progress.
+// newsAfter is how long a request is held before progress ends it with a 202.
 const newsAfter = 2 * time.Second
 
-// await waits for work. When patience ends, or there is progress after a while, it
-// answers 202.
+// await waits for work. It answers 202 after patience, or earlier if there is progress after
+// newsAfter.
 func (x *executor) await(ctx context.Context, w *work, patience time.Duration) reply {
 	timer, early := time.NewTimer(patience), time.NewTimer(min(patience, newsAfter))
 	defer timer.Stop()
@@ -218,8 +215,8 @@ func (x *executor) await(ctx context.Context, w *work, patience time.Duration) r
 
 type reportKey struct{}
 
-// Report tells how far the execution has come whose handler was given ctx. Whoever waits
-// for it sees the newest; it is bounded, and costs nothing where nobody waits.
+// Report publishes the progress of the execution whose handler got ctx. Callers that poll see the
+// latest report. The message is shortened to a summary. Outside of an execution it does nothing.
 func Report(ctx context.Context, p contracts.Progress) {
 	if report, ok := ctx.Value(reportKey{}).(func(contracts.Progress)); ok {
 		p.Message = contracts.CleanSummary(p.Message)
@@ -244,7 +241,7 @@ func (x *executor) accepted(operation string, progress *contracts.Progress) repl
 	}
 }
 
-// timedOut answers for a handler that goes on after its context has ended.
+// timedOut is the answer if a handler is still running after its context has ended.
 func timedOut(c *served) reply {
 	failure := Failf(contracts.ErrTimeout, contracts.EffectUnknown, "%s was not done in time", c.name)
 	if !c.writes {
@@ -255,10 +252,10 @@ func timedOut(c *served) reply {
 	}}
 }
 
-// pollPatience bounds how long a poll is held open.
+// pollPatience bounds how long a poll request is held open.
 const pollPatience = 5 * time.Second
 
-// poll answers for work that was accepted before. It never starts any.
+// poll answers for work that was accepted before. It never starts an execution.
 func (x *executor) poll(ctx context.Context, c *served, call Call) reply {
 	if w, ok := x.running.find(call.Operation, c, x.config.Now(), x.config.OperationTTL); ok {
 		return x.await(ctx, w, min(pollPatience, x.config.AcceptAfter))
@@ -276,8 +273,7 @@ func noOperation(operation string) reply {
 // cancelGrace is how long cancelled work may take to record its end.
 const cancelGrace = 2 * time.Second
 
-// stop lets nothing new begin and waits for what is under way, which it cancels
-// when ctx ends.
+// stop refuses new work and waits for running work. When ctx ends it cancels the work.
 func (o *operations) stop(ctx context.Context) error {
 	o.close()
 	idle := make(chan struct{})

@@ -125,8 +125,7 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 		if took := time.Since(begin); took > 3*time.Second || e.Effect != contracts.EffectUnknown {
 			t.Errorf("answered after %s with effect %q, want soon after 2 s with unknown", took, e.Effect)
 		}
-		// While it goes on, a repeat is not executed; when it has ended, its true
-		// result is known.
+		// During the execution a retry waits; after its end the retry gets its result.
 		caller.execute("post", `{}`, `"idempotency_key":"k"`).want(t, 200).wantError(t, contracts.ErrTimeout)
 		<-ended
 		synctest.Wait()
@@ -136,7 +135,7 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 	})
 }
 
-// gone executes with a caller that leaves after a while.
+// gone executes with a caller that disconnects after a while.
 func gone(t *testing.T, c *caller, capability, context string, after time.Duration) {
 	t.Helper()
 	ctx, cancel := contextAfter(t, after)

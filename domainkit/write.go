@@ -12,29 +12,29 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ErrOutcomeUnknown is what a find of AddWrite gives when it cannot be told whether the write
-// took place.
+// ErrOutcomeUnknown is returned by the find function of AddWrite if it cannot determine whether the
+// write took place.
 var ErrOutcomeUnknown = errors.New("it cannot be told whether the write took place")
 
-// FindPrefix begins the names of the reads that AddWrite adds.
+// FindPrefix is the prefix of the reads that AddWrite adds.
 const FindPrefix = "find_"
 
-// lookupParams are the parameters of such a read: those of the write, and its key unless the
+// lookupParams are the parameters of such a read: the write's parameters, and its key unless the
 // write is unmarked.
 type lookupParams struct {
 	Write json.RawMessage `json:"write"`
 	Key   string          `json:"key"`
 }
 
-// AddWrite adds a keyed write and, of one function that looks for what it did, all that
-// is asked about that later: the outcome of an execution that was cut off, and the read
-// find_<name>, by which the core reconciles the write and reads it back. The read takes
-// the parameters of the write as write and its key; its facts are applied (null where that cannot
-// be told) and those of the write.
+// AddWrite adds a keyed write and, based on find, its Resolve and the read find_<name>. The core
+// uses the read to reconcile the write and to verify it. The parameters of the read are "write",
+// the parameters of the write, and "key", its idempotency key, unless c.Unmarked is set. Its facts
+// are "applied" (null if unknown) and the facts of the write.
 //
-// find gets the parameters and, in the call, the idempotency key of the write. It gives
-// nil when the write did nothing, and ErrOutcomeUnknown when that cannot be told. Conditions
-// beside applied that a read-back has to meet stand in Metadata.Verify.Assertions.
+// find receives the write's parameters and, in call.IdempotencyKey, its key, which is empty in the
+// read of an unmarked write. It returns nil if the write did not take place, and ErrOutcomeUnknown
+// if that cannot be determined. Add further conditions for the verification to
+// Metadata.Verify.Assertions.
 func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context, call Call, in In) (Out, error), find func(ctx context.Context, call Call, in In) (*Out, error)) error {
 	if find == nil {
 		return fmt.Errorf("capability %q: find is nil", c.Name)
@@ -55,7 +55,7 @@ func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context
 	return s.addFind(c.Name, c.Unmarked, finder(find))
 }
 
-// finder makes the handler of the read.
+// finder returns the handler of the find_ read.
 func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out, error)) RawHandler {
 	return func(ctx context.Context, call Call, parameters json.RawMessage) (contracts.ToolResult, error) {
 		var asked lookupParams
@@ -82,8 +82,8 @@ func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out,
 	}
 }
 
-// addFind adds the read of a write that was added last, and lets the write say that
-// this is how it is reconciled and read back.
+// addFind adds the find_ read of the capability added last, and sets it as the Reconcile and Verify
+// capability of that write.
 func (s *Service) addFind(name string, unmarked bool, handler RawHandler) error {
 	s.mu.Lock()
 	write := s.declared[len(s.declared)-1]
@@ -124,7 +124,8 @@ func (s *Service) addFind(name string, unmarked bool, handler RawHandler) error 
 	}, handler)
 }
 
-// withApplied makes the schema of a write's facts one of facts that may not be there.
+// withApplied returns the schema of a write's facts with the member applied. No other fact is
+// required, because a write that did not happen has none.
 func withApplied(schema json.RawMessage) (json.RawMessage, error) {
 	o, err := parseObject(schema)
 	if err != nil {

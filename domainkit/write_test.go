@@ -21,7 +21,7 @@ type posted struct {
 
 func (p posted) Summary() string { return "posted " + p.Text }
 
-// board keeps what was posted under its key.
+// board stores posts by key.
 type board map[string]posted
 
 func (b board) post(_ context.Context, call domainkit.Call, in postOrder) (posted, error) {
@@ -42,8 +42,7 @@ func (b board) find(_ context.Context, call domainkit.Call, in postOrder) (*post
 	return nil, nil //nolint:nilnil // nothing was posted
 }
 
-// TestAWriteIsToldByOneFind: one function resolves what was cut off, reconciles and
-// reads back.
+// TestAWriteIsToldByOneFind: one function serves to resolve, reconcile and verify.
 func TestAWriteIsToldByOneFind(t *testing.T) {
 	t.Parallel()
 	svc, err := domainkit.New(domainkit.Config{Domain: "board", Version: "1.0.0"})
@@ -89,7 +88,7 @@ func TestAWriteIsToldByOneFind(t *testing.T) {
 	}
 }
 
-// TestAWriteWithoutAMarkIsFoundByItsParameters: nothing else is asked for.
+// TestAWriteWithoutAMarkIsFoundByItsParameters: the look-up needs no key.
 func TestAWriteWithoutAMarkIsFoundByItsParameters(t *testing.T) {
 	t.Parallel()
 	svc, err := domainkit.New(domainkit.Config{Domain: "board", Version: "1.0.0"})

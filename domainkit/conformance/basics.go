@@ -110,7 +110,7 @@ func (s *suite) checkETag(ctx context.Context, p *probe) {
 	}
 }
 
-// checkAuthentication asks without a credential and with a wrong one.
+// checkAuthentication calls without a credential and with a wrong one.
 func (s *suite) checkAuthentication(ctx context.Context, p *probe) {
 	if s.opt.Authorization == "" {
 		p.warn("open", "", "Ask for a credential, unless nobody else can reach the service.", "the service answers without a credential")

@@ -14,8 +14,7 @@ const (
 	wantedNegatives = 2
 )
 
-// checkList is the authors' checklist: what makes a capability easy to find,
-// to approve and to verify.
+// checkList warns of what makes a capability hard to find, to approve or to verify.
 func (s *suite) checkList(_ context.Context, p *probe) {
 	m := s.manifest
 	if m.Title == "" || m.Description == "" {
@@ -118,7 +117,7 @@ func requiredParameters(c *contracts.Capability) []string {
 // reader is a rule that reads the facts of a capability.
 type reader struct{ kind, of string }
 
-// readByRules finds whose facts other rules read.
+// readByRules returns the capabilities whose facts are read by rules.
 func (s *suite) readByRules() map[string]reader {
 	out := map[string]reader{}
 	for _, c := range s.manifest.Capabilities {
@@ -151,7 +150,7 @@ func (s *suite) readByRules() map[string]reader {
 	return out
 }
 
-// noteOwn notes a rule that reads the facts of the capability itself.
+// noteOwn notes a rule that reads the result of the capability itself.
 func noteOwn(note func(kind, name string), name, kind string, paramMap map[string]any) {
 	for _, v := range paramMap {
 		if strings.Contains(fmt.Sprint(v), "result.facts") {

@@ -1,11 +1,10 @@
-// Package conformance checks a running domain service, in any language, by its
-// URL: health, manifest, authentication, how it executes and how it refuses.
-// It sees only what a caller can see. Reads are executed with the examples
-// that the manifest gives; writes only when Options.AllowWrites is set, and
-// only with examples that the author marked safe.
+// Package conformance tests a running domain service, in any language, by its URL: health,
+// manifest, authentication, execution and refusals. It uses only what the core can see. Reads are
+// executed with the examples of the manifest; writes only if Options.AllowWrites is set, and only
+// with examples that are marked safe.
 //
-// A finding of severity error breaks the contract; a warning is a point of the
-// authors' checklist.
+// A finding of severity error violates the contract; a warning is an item of the authors'
+// checklist.
 package conformance
 
 import (
@@ -19,33 +18,32 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Options say which service is checked, and how far the check may go.
+// Options configures Run. URL is required.
 type Options struct {
-	// URL is the root of the service: /health, /manifest and /execute are
-	// below it.
+	// URL is the base URL of the service, to which /health, /manifest and /execute are appended.
 	URL string
-	// Authorization is sent as it is, such as "Bearer …".
+	// Authorization is the value of the Authorization header, for example "Bearer …".
 	Authorization string
-	// AllowWrites executes safe examples of writes: the service is changed.
+	// AllowWrites executes safe examples of writes, which changes the service's data.
 	AllowWrites bool
-	// Timeout bounds one exchange [30 s].
+	// Timeout bounds one HTTP exchange [30 s].
 	Timeout time.Duration
 	// Progress is called after each check.
 	Progress func(Check)
-	// Further are checks of the manifest by whoever knows more of the core than
-	// this package does; they follow the checklist, in this order.
+	// Further are additional manifest checks that need knowledge of the core. They run after the
+	// checklist, in this order.
 	Further []Further
-	// Transport replaces the network, for tests [http.DefaultTransport].
+	// Transport replaces the network in tests [http.DefaultTransport].
 	Transport http.RoundTripper
 }
 
-// Further is a check of a manifest that has passed its own.
+// Further is an additional check of a valid manifest.
 type Further struct {
 	Name  string
 	Check func(ctx context.Context, m *contracts.Manifest) []Finding
 }
 
-// Severity describes how much a finding weighs.
+// Severity is the severity of a finding.
 type Severity string
 
 // The severities.
@@ -54,22 +52,22 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Finding is one thing that is wrong or could be better.
+// Finding is a violation or a possible improvement.
 type Finding struct {
-	// Rule is a short name that stays the same, such as "idempotency-repeat".
+	// Rule is the stable identifier of the rule, for example "idempotency-repeat".
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
-	// Pointer is the place in the manifest, where there is one.
+	// Pointer is the JSON pointer into the manifest, if there is one.
 	Pointer string `json:"pointer,omitempty"`
-	// Fix describes what to do.
+	// Fix says how to fix it.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Status is how a check ended.
+// Status is the outcome of a check.
 type Status string
 
-// The ends of a check.
+// The outcomes of a check.
 const (
 	StatusPassed  Status = "passed"
 	StatusFailed  Status = "failed"
@@ -80,13 +78,13 @@ const (
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
-	// Detail explains why a check was skipped, or what it did.
+	// Detail says why a check was skipped, or which part of it was.
 	Detail   string        `json:"detail,omitempty"`
 	Findings []Finding     `json:"findings,omitempty"`
 	Took     time.Duration `json:"took_ns"`
 }
 
-// Report is what the suite found.
+// Report is the result of Run.
 type Report struct {
 	URL     string  `json:"url"`
 	Domain  string  `json:"domain,omitempty"`
@@ -94,10 +92,10 @@ type Report struct {
 	Checks  []Check `json:"checks"`
 }
 
-// OK reports whether the service keeps the contract: there is no error.
+// OK reports whether the service conforms, that is, has no finding of severity error.
 func (r Report) OK() bool { return r.Count(SeverityError) == 0 }
 
-// Findings lists what all checks found, in order.
+// Findings returns the findings of all checks, in order.
 func (r Report) Findings() []Finding {
 	var out []Finding
 	for _, c := range r.Checks {
@@ -106,7 +104,7 @@ func (r Report) Findings() []Finding {
 	return out
 }
 
-// Count counts the findings of one severity.
+// Count returns the number of findings of a severity.
 func (r Report) Count(severity Severity) int {
 	n := 0
 	for _, f := range r.Findings() {
@@ -117,8 +115,8 @@ func (r Report) Count(severity Severity) int {
 	return n
 }
 
-// Run checks a service. A service that cannot be reached, or whose manifest is
-// broken, is not checked further.
+// Run tests a service. It stops early if the service is unreachable, unhealthy or has an invalid
+// manifest.
 func Run(ctx context.Context, opt Options) Report {
 	s := &suite{opt: opt, report: &Report{URL: opt.URL}}
 	if s.opt.Timeout <= 0 {
@@ -149,7 +147,7 @@ func Run(ctx context.Context, opt Options) Report {
 	return *s.report
 }
 
-// suite is one run.
+// suite is one run of the tests.
 type suite struct {
 	opt      Options
 	base     string
@@ -160,7 +158,7 @@ type suite struct {
 	instance string
 }
 
-// probe collects what one check finds.
+// probe collects the findings of one check.
 type probe struct{ check *Check }
 
 func (p *probe) add(severity Severity, rule, pointer, fix, format string, args ...any) {
@@ -180,7 +178,7 @@ func (p *probe) warn(rule, pointer, fix, format string, args ...any) {
 	p.add(SeverityWarning, rule, pointer, fix, format, args...)
 }
 
-// skip says why there was nothing to check; it does not undo a failure.
+// skip records why there was nothing to check; a failure stays a failure.
 func (p *probe) skip(format string, args ...any) {
 	p.check.Detail = fmt.Sprintf(format, args...)
 	if p.check.Status == StatusPassed {

@@ -56,7 +56,7 @@ type found struct {
 	N       int    `json:"n,omitempty"`
 }
 
-// shop is a domain that does everything right.
+// shop is a domain that conforms.
 type shop struct {
 	mu     sync.Mutex // guards orders
 	orders map[string]placed
@@ -68,7 +68,7 @@ type placed struct {
 	gone bool
 }
 
-// stock refuses what the core never sends.
+// stock refuses parameters that the core never sends.
 func (s *shop) stock(_ context.Context, _ domainkit.Call, in stockQuery) (stocked, error) {
 	if len(in.Items) > 0 || in.Notify || in.Item == "" {
 		return stocked{}, domainkit.Refusef(contracts.ErrInvalidParameters, "got %+v", in)
@@ -98,7 +98,7 @@ func (s *shop) price(context.Context, domainkit.Call, itemRef) (choices, error) 
 	return choices{[]choice{{3, "three"}}}, nil
 }
 
-// place takes the price that was looked up, as the core sends it.
+// place takes the price from the look-up, as the core sends it.
 func (s *shop) place(_ context.Context, call domainkit.Call, in order) (orderID, error) {
 	if in.Price != 3 {
 		return orderID{}, domainkit.Refusef(contracts.ErrInvalidParameters, "the price is not %d", in.Price)
@@ -187,7 +187,7 @@ func newShop(t *testing.T) http.Handler {
 	return handler
 }
 
-// direct is a transport to a handler, without a network.
+// direct is a transport that calls a handler without a network.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -239,8 +239,8 @@ func TestAGoodDomainPasses(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotThereIsNoDefect: the examples of a manifest name things that the
-// system behind a domain may not have.
+// TestWhatIsNotThereIsNoDefect: the examples of a manifest may name objects that the system behind
+// the domain does not have.
 func TestWhatIsNotThereIsNoDefect(t *testing.T) {
 	t.Parallel()
 	for capability, check := range map[string]string{"get_stock": "read get_stock", "place_order": "write place_order", "get_price": "write place_order"} {
@@ -273,7 +273,7 @@ func TestWritesAreLeftAloneUnlessAllowed(t *testing.T) {
 	}
 }
 
-// body reads the request; with puts a body back.
+// body reads the body of a request; with replaces it.
 func body(r *http.Request) ([]byte, contracts.ExecuteRequest) {
 	raw, _ := io.ReadAll(r.Body)
 	var request contracts.ExecuteRequest
@@ -288,7 +288,7 @@ func with(r *http.Request, raw []byte) *http.Request {
 	return out
 }
 
-// answer makes a handler that answers some requests itself.
+// answer returns a middleware that answers some requests itself.
 func answer(when func(path string, request contracts.ExecuteRequest) bool, status int, contentType, text string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -308,7 +308,7 @@ func path(want string) func(string, contracts.ExecuteRequest) bool {
 	return func(path string, _ contracts.ExecuteRequest) bool { return path == want }
 }
 
-// working is a call of a capability with parameters that fit.
+// working matches a call of a capability with valid parameters.
 func working(capability string) func(string, contracts.ExecuteRequest) bool {
 	return func(_ string, r contracts.ExecuteRequest) bool {
 		_, isText := r.Parameters["item"].(string)
@@ -316,7 +316,7 @@ func working(capability string) func(string, contracts.ExecuteRequest) bool {
 	}
 }
 
-// rewrite changes requests before the domain sees them.
+// rewrite returns a middleware that changes requests.
 func rewrite(change func(*contracts.ExecuteRequest)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -331,7 +331,7 @@ func rewrite(change func(*contracts.ExecuteRequest)) func(http.Handler) http.Han
 	}
 }
 
-// header changes the headers of answers.
+// header returns a middleware that changes the headers of responses.
 func header(change func(http.Header)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -414,7 +414,7 @@ func TestDefectsAreFound(t *testing.T) {
 	}
 }
 
-// dropHeader takes a header out of every request.
+// dropHeader returns a middleware that removes a header from requests.
 func dropHeader(name string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -424,7 +424,7 @@ func dropHeader(name string) func(http.Handler) http.Handler {
 	}
 }
 
-// patient answers 202 to every call that fits, and then to the poll.
+// patient answers 202 to every valid call, and then answers the poll.
 func patient(next http.Handler) http.Handler {
 	fits := working("get_stock")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -451,7 +451,7 @@ func TestWorkThatIsAcceptedIsAskedFor(t *testing.T) {
 	}
 }
 
-// authenticated puts the credential into every request.
+// authenticated returns a middleware that adds the credential to requests.
 func authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -459,7 +459,7 @@ func authenticated(next http.Handler) http.Handler {
 	})
 }
 
-// slowly declares a time-out that it does not keep.
+// slowly declares a timeout that it exceeds.
 func slowly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, request := body(r)

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// exchange is one answer of the service.
+// exchange is one HTTP response of the service.
 type exchange struct {
 	status int
 	header http.Header
@@ -48,7 +48,7 @@ func (s *suite) send(ctx context.Context, method, path string, body []byte, head
 	if err != nil {
 		return exchange{}, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer func() { _ = response.Body.Close() }() // everything that matters was read
+	defer func() { _ = response.Body.Close() }() // the body has been read
 	raw, err := io.ReadAll(io.LimitReader(response.Body, contracts.MaxAnswerBytes+1))
 	if err != nil {
 		return exchange{}, fmt.Errorf("%s %s: read the answer: %w", method, path, err)
@@ -56,14 +56,14 @@ func (s *suite) send(ctx context.Context, method, path string, body []byte, head
 	return exchange{response.StatusCode, response.Header, raw, time.Since(begin)}, nil
 }
 
-// traceparent is the W3C header that the core sends with every exchange.
+// traceparent returns a random W3C trace context; the core sends one with every request.
 func traceparent() string {
 	var id [24]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	return "00-" + hex.EncodeToString(id[:16]) + "-" + hex.EncodeToString(id[16:]) + "-01"
 }
 
-// excerpt shows the beginning of an answer in a message.
+// excerpt returns the start of the response for a message.
 func (e exchange) excerpt() string {
 	text := contracts.CleanSummary(string(e.body))
 	if runes := []rune(text); len(runes) > 120 {
@@ -72,12 +72,12 @@ func (e exchange) excerpt() string {
 	return text
 }
 
-// outcome is an executed call.
+// outcome is the result of a call.
 type outcome struct {
 	exchange
 	result contracts.ToolResult
-	// isResult reports whether the answer was a ToolResult or JSON that can be
-	// wrapped as one; bare that it was the latter.
+	// isResult reports whether the response is a ToolResult or other JSON that the core would wrap
+	// as one; bare is set in the second case.
 	isResult bool
 	bare     bool
 	why      error
@@ -85,12 +85,12 @@ type outcome struct {
 
 func newKey() string { return "conformance/" + rand.Text() + "/1" }
 
-// call makes the request that the core would send for a capability.
+// call returns the request that the core would send for a capability.
 func (s *suite) call(c *contracts.Capability, parameters map[string]any) contracts.ExecuteRequest {
 	policy := policyOf(c)
 	digest, err := contracts.CapabilityDigest(c, policy)
 	if err != nil {
-		digest = "" // the manifest was refused for it
+		digest = "" // reported by the manifest check
 	}
 	return contracts.ExecuteRequest{Capability: c.Name, Parameters: parameters, Context: contracts.ExecuteContext{
 		RunID: "conformance", NodeID: "n1", Attempt: 1, TimeoutMS: policy.TimeoutMS, Instance: s.instance,
@@ -99,8 +99,8 @@ func (s *suite) call(c *contracts.Capability, parameters map[string]any) contrac
 	}}
 }
 
-// roles are all that the manifest names: whoever checks a service asks as somebody
-// who may ask about everybody.
+// roles returns all roles in the manifest, so that the calls of the suite are allowed for every
+// subject.
 func (s *suite) roles() []string {
 	var out []string
 	for _, c := range s.manifest.Capabilities {
@@ -119,7 +119,7 @@ func policyOf(c *contracts.Capability) contracts.Policy {
 	return c.Metadata.Policy(c.Metadata.Compensation != nil)
 }
 
-// execute sends a call and follows a 202 until the time of the call is up.
+// execute sends a call and polls after a 202 until the capability's timeout.
 func (s *suite) execute(ctx context.Context, c *contracts.Capability, request contracts.ExecuteRequest) (outcome, error) {
 	policy, begin := policyOf(c), time.Now()
 	headers := map[string]string{}
@@ -151,7 +151,7 @@ func (s *suite) execute(ctx context.Context, c *contracts.Capability, request co
 	}
 }
 
-// acceptedBy returns the operation of a 202 and how long to wait.
+// acceptedBy returns the operation of a 202 and how long to wait before polling.
 func acceptedBy(e exchange) (operation string, pause time.Duration) {
 	var accepted contracts.Accepted
 	if e.status != http.StatusAccepted || json.Unmarshal(e.body, &accepted) != nil {
@@ -175,7 +175,7 @@ func outcomeOf(c *contracts.Capability, e exchange) outcome {
 	return out
 }
 
-// reason says in words why a call did not succeed.
+// reason returns why a call did not succeed.
 func (o outcome) reason() string {
 	switch {
 	case !o.isResult:

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// lookUp adds the parameters that the core looks up by the others before it
-// calls a capability (flow.pre with a param_map), and reports whether it could.
+// lookUp adds the parameters that the core would look up before calling a capability (flow.pre with
+// a param_map). It reports whether it could.
 func (s *suite) lookUp(ctx context.Context, p *probe, c *contracts.Capability, pointer string, request *call) bool {
 	if c.Metadata.Flow == nil {
 		return true
@@ -43,7 +43,7 @@ func (s *suite) lookUp(ctx context.Context, p *probe, c *contracts.Capability, p
 	return true
 }
 
-// lookedUp names the parameters that the core looks up.
+// lookedUp returns the names of the parameters that the core looks up.
 func lookedUp(c *contracts.Capability) []string {
 	var out []string
 	if c.Metadata.Flow != nil {
@@ -56,7 +56,7 @@ func lookedUp(c *contracts.Capability) []string {
 	return out
 }
 
-// firstMatch is the value of the first of those that a search found.
+// firstMatch returns the value of the first match of a search.
 func firstMatch(got outcome, path string) (value any, found bool) {
 	list, _, err := scope{"facts": got.result.Facts}.lookup(path)
 	items, _ := list.([]any)
@@ -67,7 +67,7 @@ func firstMatch(got outcome, path string) (value any, found bool) {
 	return first["value"], ok && first["value"] != nil
 }
 
-// given are the parameters of a map as far as what it reads is there.
+// given evaluates a parameter map and leaves out what cannot be evaluated.
 func (s scope) given(paramMap map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range paramMap {
@@ -80,8 +80,8 @@ func (s scope) given(paramMap map[string]any) map[string]any {
 	return out
 }
 
-// absent skips the check when an example speaks of what the system behind the
-// domain does not have: that says nothing of the domain.
+// absent skips the check if an example names an object that the system behind the domain does not
+// have, which is not a fault of the domain.
 func (s *suite) absent(p *probe, got outcome) bool {
 	if !got.isResult || got.result.OK || got.result.Error == nil || got.result.Error.Type != contracts.ErrNotFound {
 		return false

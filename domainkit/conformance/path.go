@@ -12,11 +12,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The suite reads the plain paths of param_map and assertions (names joined by
-// dots). It is no second evaluator: what it cannot read, it says, and leaves
-// that check out.
+// The suite evaluates only plain paths in param_map and assertions: names joined by dots. It is not
+// a second expression evaluator. A check whose expression it cannot evaluate is skipped and
+// reported as such.
 
-// scope holds the values that a path can name, by root.
+// scope holds the root values of paths.
 type scope map[string]any
 
 func writeScope(c call, got outcome) scope {
@@ -30,7 +30,7 @@ func writeScope(c call, got outcome) scope {
 	}
 }
 
-// call is short for what the core sends.
+// call is the request that the core sends.
 type call = contracts.ExecuteRequest
 
 var (
@@ -38,7 +38,7 @@ var (
 	plainPath = regexp.MustCompile(`^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$`)
 )
 
-// unreadError says that an expression is beyond the suite.
+// unreadError is returned for an expression that the suite cannot evaluate.
 type unreadError struct{ expression string }
 
 func (e unreadError) Error() string { return fmt.Sprintf("the suite cannot read %q", e.expression) }
@@ -60,7 +60,7 @@ func (s scope) lookup(path string) (value any, found bool, err error) {
 	return value, true, nil
 }
 
-// value resolves a literal or "${path}"; anything else with ${ is not read.
+// value evaluates a literal or "${path}". It returns unreadError for anything else with "${".
 func (s scope) value(v any) (any, error) {
 	text, ok := v.(string)
 	if !ok || !strings.Contains(text, "${") {
@@ -77,8 +77,8 @@ func (s scope) value(v any) (any, error) {
 	return value, err
 }
 
-// passedOn leaves out what is a parameter of the call before and was not given there, as the
-// core does where it undoes a write.
+// passedOn removes the parameters taken from a parameter that the original call did not have, as
+// the core does for a compensation.
 func (s scope) passedOn(paramMap map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range paramMap {

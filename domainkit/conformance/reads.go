@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxExamples bounds how many examples of one capability are executed.
+// maxExamples bounds the executed examples per capability.
 const maxExamples = 5
 
 // checkReads executes every read with its examples.
@@ -42,8 +42,7 @@ func (s *suite) checkReads(ctx context.Context) {
 	}
 }
 
-// checkResult holds the answer to an example against the contract, and tells
-// whether the call succeeded.
+// checkResult checks the answer to an example and reports whether the call succeeded.
 func checkResult(p *probe, c *contracts.Capability, got outcome, pointer string) bool {
 	if got.status != http.StatusOK {
 		p.fail("execute-status", pointer, "Answer 200 with a ToolResult, also for a refused or failed execution.",
@@ -75,7 +74,7 @@ func checkResult(p *probe, c *contracts.Capability, got outcome, pointer string)
 	return true
 }
 
-// checkForm looks at what is allowed and yet worse than it could be.
+// checkForm warns of answers that are valid but could be better.
 func checkForm(p *probe, c *contracts.Capability, got outcome, pointer string) {
 	if got.bare {
 		p.warn("bare-json", pointer, `Answer {"ok":true,"summary":…,"facts":…}: the wrapped form loses the facts' names.`,
@@ -98,9 +97,8 @@ func checkForm(p *probe, c *contracts.Capability, got outcome, pointer string) {
 	}
 }
 
-// sent returns the parameters as the core sends them: parameters for
-// compositions are stripped, and a list that is decomposed is sent by its
-// items, of which this is the first.
+// sent returns the parameters that the core would send: without parameters for compositions, and
+// with the first item of a decomposed list.
 func sent(c *contracts.Capability, parameters map[string]any) map[string]any {
 	out := maps.Clone(parameters)
 	if out == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// unknownName is a name that no manifest has.
+// unknownName is a capability that no manifest has.
 const unknownName = "conformance_no_such_capability"
 
-// checkRefusals sends what a domain must refuse. Only reads are asked with
-// wrong parameters: a service without checks would execute a write.
+// checkRefusals sends requests that a domain must refuse. Wrong parameters are sent to reads only,
+// because a service without validation would execute a write.
 func (s *suite) checkRefusals(ctx context.Context, p *probe) {
 	s.refuses(ctx, p, "unknown-capability", contracts.ExecuteRequest{Capability: unknownName, Parameters: map[string]any{}},
 		http.StatusNotFound, "an unknown capability")
@@ -73,7 +73,7 @@ func (s *suite) refusesGarbage(ctx context.Context, p *probe) {
 func (s *suite) refusesWrongParameters(ctx context.Context, p *probe, c *contracts.Capability, pointer string) {
 	wrong := wrongParameters(c)
 	if wrong == nil {
-		return // its schema takes everything
+		return // the schema accepts everything
 	}
 	got, err := s.execute(ctx, c, s.call(c, wrong))
 	switch {
@@ -89,8 +89,8 @@ func (s *suite) refusesWrongParameters(ctx context.Context, p *probe, c *contrac
 	}
 }
 
-// wrongParameters makes parameters that the schema refuses, of an example if
-// there is one; nil when none can be found.
+// wrongParameters returns parameters that violate the schema, based on an example if there is one,
+// or nil if none can be found.
 func wrongParameters(c *contracts.Capability) map[string]any {
 	schema, err := contracts.CompileSchema(c.Schema)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// checkSilent flags what is accepted and then does not do what its author thinks:
-// the core has no reason to refuse it, and nobody is told.
+// checkSilent warns of declarations that the core accepts but that have no effect or not the
+// intended one.
 func (s *suite) checkSilent(_ context.Context, p *probe) {
 	for i := range s.manifest.Capabilities {
 		c := &s.manifest.Capabilities[i]
@@ -23,7 +23,7 @@ func (s *suite) checkSilent(_ context.Context, p *probe) {
 	}
 }
 
-// silentPolicy flags what is declared and not followed.
+// silentPolicy warns of policy settings that the core ignores.
 func silentPolicy(p *probe, c *contracts.Capability, at string) {
 	m := c.Metadata
 	if m.ApprovalRequired != nil && !*m.ApprovalRequired && policyOf(c).ApprovalRequired {
@@ -36,7 +36,7 @@ func silentPolicy(p *probe, c *contracts.Capability, at string) {
 	}
 }
 
-// ownCall is a call that a manifest declares, with its place.
+// ownCall is a call declared in the manifest, with its JSON pointer.
 type ownCall struct {
 	at       string
 	target   string
@@ -66,8 +66,8 @@ func callsOf(c *contracts.Capability, at string) []ownCall {
 	return out
 }
 
-// silentCalls holds the literals of a param_map to the schema of what is called:
-// the call that they make would be refused, when it is too late.
+// silentCalls validates the literals of a param_map against the schema of the called capability.
+// Otherwise the call would only be refused at run time.
 func (s *suite) silentCalls(p *probe, c *contracts.Capability, at string) {
 	for _, call := range callsOf(c, at) {
 		target := s.capabilityNamed(call.target)
@@ -76,7 +76,7 @@ func (s *suite) silentCalls(p *probe, c *contracts.Capability, at string) {
 		}
 		schema, err := contracts.CompileSchema(target.Schema)
 		if err != nil {
-			continue // the manifest was refused for it
+			continue // reported by the manifest check
 		}
 		for _, name := range slices.Sorted(maps.Keys(call.paramMap)) {
 			property, ok := schema.Property(name)
@@ -91,7 +91,7 @@ func (s *suite) silentCalls(p *probe, c *contracts.Capability, at string) {
 	}
 }
 
-// computed reports whether a value is not known before a call.
+// computed reports whether a value is only known at call time.
 func computed(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -105,15 +105,14 @@ func computed(v any) bool {
 	}
 }
 
-// silentPaths flags paths that read facts which nobody declares: they are never
-// there, or nobody knows.
+// silentPaths warns of paths to facts that the output schema does not declare.
 func (s *suite) silentPaths(p *probe, c *contracts.Capability, at string) {
 	m := c.Metadata
 	if m.Verify != nil {
 		read := s.capabilityNamed(m.Verify.Capability)
 		for i, a := range m.Verify.Assertions {
 			if a.Exists != nil && !*a.Exists {
-				continue // it is not to be there
+				continue // asserts that the fact is absent
 			}
 			place := fmt.Sprintf("%s/verify/assertions/%d/path", at, i)
 			path := strings.TrimSuffix(strings.TrimPrefix(a.Path, "${"), "}")
@@ -139,12 +138,12 @@ func (s *suite) silentPaths(p *probe, c *contracts.Capability, at string) {
 	}
 }
 
-// silentPresent looks at the columns of a table: they read the facts, or the
-// items of the list that makes its rows.
+// silentPresent checks the columns of a table, which read the facts or the items of the list that
+// gives its rows.
 func silentPresent(p *probe, c *contracts.Capability, present contracts.Present, at string) {
 	facts, err := contracts.CompileSchema(c.OutputSchema)
 	if len(c.OutputSchema) == 0 || err != nil {
-		return // said by the checklist, or by the manifest's own check
+		return // reported by the checklist or the manifest check
 	}
 	rows := facts
 	if present.Rows != "" {
@@ -168,7 +167,7 @@ func silentPresent(p *probe, c *contracts.Capability, present contracts.Present,
 	}
 }
 
-// undeclared flags a path into facts that a capability does not declare.
+// undeclared warns of a path to facts that a capability does not declare.
 func undeclared(p *probe, of *contracts.Capability, path, at string) {
 	inner, ok := strings.CutPrefix(path, "facts.")
 	schema, err := contracts.CompileSchema(of.OutputSchema)
@@ -181,8 +180,8 @@ func undeclared(p *probe, of *contracts.Capability, path, at string) {
 	}
 }
 
-// declared follows a plain path through the properties of a schema. nil and true
-// say that the schema leaves open what comes there.
+// declared follows a plain path through the properties of a schema. It returns nil and true if the
+// schema does not restrict the value there.
 func declared(schema *contracts.Schema, path string) (*contracts.Schema, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		if !isName(name) || len(schema.Properties()) == 0 {
@@ -197,18 +196,18 @@ func declared(schema *contracts.Schema, path string) (*contracts.Schema, bool) {
 	return schema, true
 }
 
-// isName reports whether a part of a path is nothing but a name.
+// isName reports whether a path segment is a plain name.
 func isName(part string) bool { return part != "" && !strings.ContainsAny(part, "[]{}()\"' ") }
 
-// silentRoles flags follow-ups for roles that no capability of the manifest
-// plays: they happen only where another domain plays them.
+// silentRoles warns of follow-up roles that no capability of the manifest plays: such a follow-up
+// only happens if another domain plays the role.
 func (s *suite) silentRoles(p *probe, c *contracts.Capability, at string) {
 	if c.Metadata.Composition == nil {
 		return
 	}
 	for i, role := range c.Metadata.Composition.FollowupRoles {
 		if role == contracts.RoleNotifier || s.isPlayed(role) {
-			continue // messages are for another domain to send
+			continue // another domain sends messages
 		}
 		p.warn("role-unplayed", fmt.Sprintf("%s/composition/followup_roles/%d", at, i), "Correct the role, or say it in plays of the capability that is meant.",
 			"%s is followed by whoever plays %q, and no capability here does", c.Name, role)

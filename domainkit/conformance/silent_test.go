@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/conformance"
 )
 
-// silent is a manifest that is accepted, and does not do what its author thinks.
+// silent is a valid manifest with declarations that do not have the intended effect.
 const silent = `{
   "schema_version": "1", "domain": "desk", "version": "1", "capabilities": [
     {"name": "find_desk", "description": "Finds desks.",
@@ -71,7 +71,7 @@ func TestWhatPassesInSilenceIsFlagged(t *testing.T) {
 	}
 }
 
-// TestCallsAreThoseOfTheServer holds the suite to what the core sends.
+// TestCallsAreThoseOfTheServer compares the suite's calls with those of the core.
 func TestCallsAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex // guards calls and headers

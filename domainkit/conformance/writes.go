@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// checkWrites executes the safe examples of writes, if the caller allows it.
+// checkWrites executes the safe examples of writes if Options.AllowWrites is set.
 func (s *suite) checkWrites(ctx context.Context) {
 	for i := range s.manifest.Capabilities {
 		c := &s.manifest.Capabilities[i]
@@ -67,7 +67,7 @@ func (w *writeCheck) run(ctx context.Context, p *probe) {
 	w.compensate(ctx, p, request, got)
 }
 
-// dryRun asks for a trial: a write that does not know them must refuse.
+// dryRun requests a dry run: a write that does not support it must refuse.
 func (w *writeCheck) dryRun(ctx context.Context, p *probe, request call) {
 	request.Context.DryRun = true
 	request.Context.IdempotencyKey = newKey()
@@ -86,7 +86,7 @@ func (w *writeCheck) dryRun(ctx context.Context, p *probe, request call) {
 	}
 }
 
-// first executes the write: with a key twice at once, which must give one
+// first executes the write. A keyed write is sent twice at once with one key, which must give one
 // execution and one result.
 func (w *writeCheck) first(ctx context.Context, p *probe, request call) (outcome, bool) {
 	twins := 1
@@ -126,7 +126,7 @@ func (w *writeCheck) repeat(ctx context.Context, p *probe, request call, first o
 	}
 }
 
-// conflict uses the key with other parameters.
+// conflict reuses the key with other parameters.
 func (w *writeCheck) conflict(ctx context.Context, p *probe, request call) {
 	other := w.otherParameters(request.Parameters)
 	if other == nil {
@@ -185,7 +185,7 @@ func (w *writeCheck) repeatNatural(ctx context.Context, p *probe, request call) 
 	}
 }
 
-// follow calls the capability of a rule of this write.
+// follow calls the capability of one of the write's rules.
 func (w *writeCheck) follow(ctx context.Context, p *probe, rule, name string, paramMap map[string]any, values scope, key string) (outcome, bool) {
 	pointer := w.pointer + "/metadata/" + rule
 	target := w.capabilityNamed(name)
@@ -246,15 +246,14 @@ func (w *writeCheck) verify(ctx context.Context, p *probe, request call, got out
 	}
 }
 
-// reconcile must find the write that was just done, and not find one that was
-// never asked for.
+// reconcile must report the write as applied, and must not report one that was never sent.
 func (w *writeCheck) reconcile(ctx context.Context, p *probe, request call) {
 	rule := w.capability.Metadata.Reconcile
 	if rule == nil {
 		return
 	}
 	pointer := w.pointer + "/metadata/reconcile"
-	// The core reconciles when it has no result, so the rule must do without.
+	// The core reconciles when it has no result, so the rule must not need one.
 	values := writeScope(request, outcome{})
 	back, ok := w.follow(ctx, p, "reconcile", rule.Capability, rule.ParamMap, values, "")
 	if !ok {

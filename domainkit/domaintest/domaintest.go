@@ -1,5 +1,5 @@
-// Package domaintest is for tests of domains: it serves one, calls its
-// capabilities as the core would, and makes it the only one of a catalog.
+// Package domaintest contains helpers for tests of domains: they serve a domain, call its
+// capabilities as the core does, and build a catalog of it.
 package domaintest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Serve serves the domain until the test ends, and gives its URL. Serving one
-// again is like a new process: only what the service was given to keep is there.
+// Serve serves the domain until the test ends and returns its URL. Serving a domain again acts like
+// a restart of its process: only what its stores kept is left.
 func Serve(tb testing.TB, svc *domainkit.Service) string {
 	tb.Helper()
 	handler, err := svc.Handler()
@@ -26,8 +26,8 @@ func Serve(tb testing.TB, svc *domainkit.Service) string {
 	return server.URL
 }
 
-// Execute calls a capability and returns status and result, which is that of the
-// capability, a refusal included.
+// Execute calls a capability and returns the HTTP status and the result, also if the capability
+// refused. It fails the test if the answer is not a result.
 func Execute(tb testing.TB, url, capability string, parameters any, context map[string]any) (int, contracts.ToolResult) {
 	tb.Helper()
 	raw, err := json.Marshal(map[string]any{"capability": capability, "parameters": parameters, "context": context})
@@ -54,7 +54,7 @@ func Execute(tb testing.TB, url, capability string, parameters any, context map[
 	return response.StatusCode, out
 }
 
-// Manifest returns what the domain declares.
+// Manifest returns the manifest of the domain, or fails the test.
 func Manifest(tb testing.TB, svc *domainkit.Service) *contracts.Manifest {
 	tb.Helper()
 	m, err := svc.Manifest()
@@ -64,7 +64,7 @@ func Manifest(tb testing.TB, svc *domainkit.Service) *contracts.Manifest {
 	return m
 }
 
-// Catalog makes the domain the only one that is registered.
+// Catalog returns a catalog with this domain only.
 func Catalog(tb testing.TB, m *contracts.Manifest) *contracts.Catalog {
 	tb.Helper()
 	entry := &contracts.DomainEntry{Name: m.Domain, Digest: "digest", Manifest: m}

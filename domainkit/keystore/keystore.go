@@ -1,5 +1,5 @@
-// Package keystore stores the idempotency keys of a domain in a SQL database: the
-// statements that SQLite and PostgreSQL share. It opens no database.
+// Package keystore implements domainkit.Store with the SQL statements that SQLite and PostgreSQL
+// share. It does not open a database.
 package keystore
 
 import (
@@ -10,22 +10,21 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Database runs statements, whose arguments are "$1" and so on; each commits by
-// itself.
+// Database executes statements with placeholders "$1", "$2", …; each statement commits on its own.
 type Database interface {
-	// Exec changes rows and tells how many.
+	// Exec executes a statement and returns the number of affected rows.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
-	// Row reads a row, and reports whether there is one.
+	// Row scans one row and reports whether there is one.
 	Row(ctx context.Context, into []any, text string, args ...any) (bool, error)
 }
 
-// Store is a domainkit.Store in a database that has the table idempotency_key.
-// Times are nanoseconds since 1970, so that they compare as they are.
+// Store is a domainkit.Store in a database with the table idempotency_key. Times are stored as
+// nanoseconds since 1970, so that they can be compared as integers.
 type Store struct{ db Database }
 
 var _ domainkit.Store = (*Store)(nil)
 
-// New keeps keys in a database.
+// New returns a store that uses db.
 func New(db Database) *Store { return &Store{db} }
 
 const claimRecord = `
@@ -37,8 +36,8 @@ ON CONFLICT (scope, key) DO UPDATE SET
 	expires_at = excluded.expires_at, result = excluded.result
 WHERE idempotency_key.expires_at <= $10`
 
-// Claim implements domainkit.Store. A record that stands may be released
-// between the two statements; then the key is free, and is claimed.
+// Claim implements domainkit.Store. If the existing record is released between the two statements,
+// the claim is tried again.
 func (s *Store) Claim(ctx context.Context, r domainkit.Record, now time.Time) (domainkit.Record, bool, error) {
 	for {
 		n, err := s.db.Exec(ctx, claimRecord, r.ID.Scope, r.ID.Key, r.Fingerprint, r.State, r.Token,

@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Grant is what a login gives: tokens, and where and as which client further ones are
-// to be had, as far as the service does not know that anyway.
+// Grant is the result of a login: tokens, and the endpoints and client with which further tokens
+// are requested, where the service does not configure them.
 type Grant struct {
 	Server       string           `json:"server,omitempty"`
 	Resource     string           `json:"resource,omitempty"`
@@ -26,51 +26,51 @@ type Grant struct {
 	Scopes       []string         `json:"scopes,omitempty"`
 	AccessToken  string           `json:"access_token,omitempty"`
 	RefreshToken string           `json:"refresh_token,omitempty"`
-	// RenewAt is a little before the access token ends; zero if nobody says when.
+	// RenewAt is shortly before the access token expires; zero if its expiry is unknown.
 	RenewAt time.Time `json:"renew_at,omitzero"`
-	// Initial is the hash of the token of an administrator from which these descend.
+	// Initial is the hash of the refresh token of File.Initial from which this grant was renewed.
 	Initial string `json:"initial,omitempty"`
 }
 
-// earlyRenewal is how long before its end an access token is renewed.
+// earlyRenewal is how long before its expiry an access token is renewed.
 const earlyRenewal = time.Minute
 
-// Take keeps what an authorization server has answered.
+// Take stores the token response of an authorization server in the grant.
 func (g *Grant) Take(t *oauth2.Token, now time.Time) {
 	g.AccessToken, g.RefreshToken = t.AccessToken, cmp.Or(t.RefreshToken, g.RefreshToken)
 	g.RenewAt = time.Time{}
 	life := time.Duration(t.ExpiresIn) * time.Second
 	if life <= 0 && !t.Expiry.IsZero() {
-		life = time.Until(t.Expiry) // x/oauth2 reads the machine's clock
+		life = time.Until(t.Expiry) // x/oauth2 uses the system clock
 	}
 	if life > 0 {
 		g.RenewAt = now.Add(life - min(earlyRenewal, life/2))
 	}
 }
 
-// Store keeps a grant. A refresh replaces the refresh token on the other side, so a new
-// one that is lost locks the client out.
+// Store persists a grant. A refresh may invalidate the old refresh token, so losing a new one locks
+// the client out.
 type Store interface {
 	Load(ctx context.Context) (Grant, error)
 	Save(ctx context.Context, g Grant) error
 }
 
-// File keeps a grant in a file of mode 0600 that a crash leaves whole. Processes of one
-// machine may share it: they lock the one beside it.
+// File stores a grant in a file of mode 0600, which is replaced atomically. Several processes on
+// one machine may share it; they lock the file PATH.lock.
 type File struct {
 	Path string
-	// Vault encrypts the file [it is not encrypted].
+	// Vault encrypts the file [no encryption].
 	Vault Vault
-	// Initial is a refresh token that an administrator has made. It is used until the file
-	// holds a later one; another one wins over what the file holds.
+	// Initial is a refresh token that an administrator created. It is used until the file holds a
+	// grant renewed from it; a different Initial takes precedence over the file.
 	Initial string
-	// Check, if given, reports whether the file is what it should be.
+	// Check, if set, validates a loaded grant.
 	Check func(Grant) error
 }
 
 var _ Store = (*File)(nil)
 
-// Load returns the newest grant.
+// Load returns the stored grant.
 func (f *File) Load(context.Context) (Grant, error) {
 	g, _, err := f.load()
 	return g, err
@@ -87,7 +87,7 @@ func (f *File) load() (g Grant, plain bool, err error) {
 	return g, plain, err
 }
 
-// Save replaces the grant.
+// Save replaces the stored grant.
 func (f *File) Save(_ context.Context, g Grant) error {
 	if f.Initial != "" {
 		g.Initial = contracts.HashBytes([]byte(f.Initial))
@@ -95,7 +95,7 @@ func (f *File) Save(_ context.Context, g Grant) error {
 	return f.Vault.Save(f.Path, g)
 }
 
-// Encrypt checks a file, and encrypts one that was not encrypted yet.
+// Encrypt checks the file, and encrypts it if it is not encrypted and the vault has a key.
 func (f *File) Encrypt(ctx context.Context) (err error) {
 	if _, plain, err := f.load(); err != nil || !plain || len(f.Vault.aeads) == 0 {
 		return err
@@ -112,7 +112,7 @@ func (f *File) Encrypt(ctx context.Context) (err error) {
 	return f.Save(ctx, g)
 }
 
-// Memory keeps a grant in memory.
+// Memory is a Store in memory.
 type Memory struct {
 	mu    sync.Mutex // guards grant
 	grant Grant
@@ -120,17 +120,17 @@ type Memory struct {
 
 var _ Store = (*Memory)(nil)
 
-// NewMemory makes a store that holds a grant.
+// NewMemory returns a store that holds g.
 func NewMemory(g Grant) *Memory { return &Memory{grant: g} }
 
-// Load returns the newest grant.
+// Load returns the stored grant.
 func (m *Memory) Load(context.Context) (Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.grant, nil
 }
 
-// Save replaces the grant.
+// Save replaces the stored grant.
 func (m *Memory) Save(_ context.Context, g Grant) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

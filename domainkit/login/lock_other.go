@@ -4,7 +4,7 @@ package login
 
 import "context"
 
-// Lock locks nothing: here one process has a file for itself.
+// Lock does nothing: on this system only one process may use the file.
 func (f *File) Lock(context.Context) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }

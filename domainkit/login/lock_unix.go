@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// lockPoll is how often a lock that another process holds is tried again.
+// lockPoll is the interval at which a lock held by another process is retried.
 const lockPoll = 10 * time.Millisecond
 
-// Lock keeps other processes from using the grant until unlock. The system frees the
-// lock of a process that dies. Where the folder cannot be written there is none: nothing
-// can be renewed there either.
+// Lock locks the grant against other processes until unlock is called. The system releases the lock
+// of a process that dies. In a read-only folder Lock does nothing: no grant can be renewed there
+// either.
 func (f *File) Lock(ctx context.Context) (unlock func() error, err error) {
 	file, err := os.OpenFile(filepath.Clean(f.Path+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -30,7 +30,7 @@ func (f *File) Lock(ctx context.Context) (unlock func() error, err error) {
 	for {
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			// Closing would not do: a child process between fork and exec has it open too.
+			// Closing the file is not enough: a child process between fork and exec shares it.
 			return func() error { return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close()) }, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {

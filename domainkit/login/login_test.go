@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// rotating gives tokens; each refresh token works once, and each access token until the next.
+// rotating issues tokens. A refresh token works once, an access token until the next one is issued.
 type rotating struct {
 	mu sync.Mutex // guards n
 	n  int
@@ -44,8 +44,8 @@ func vault(t *testing.T, key string) login.Vault {
 	return v
 }
 
-// TestProcessesShareALogin: two that keep one encrypted file renew its rotating refresh token
-// in turn, and neither is locked out. When the file is gone, so is the login.
+// TestProcessesShareALogin: two processes with one encrypted file renew its rotating refresh token
+// one after the other, and neither is locked out. If the file is removed, the login has ended.
 func TestProcessesShareALogin(t *testing.T) {
 	t.Parallel()
 	path, server := filepath.Join(t.TempDir(), "one.json"), &rotating{}
@@ -57,7 +57,7 @@ func TestProcessesShareALogin(t *testing.T) {
 		tokens := login.NewTokens(login.TokensConfig{Store: &login.File{Path: path, Vault: vault(t, "k")}, Renew: server.renew})
 		group.Go(func() {
 			refused := ""
-			for range 20 { // each token is refused after it was used
+			for range 20 { // each token is rejected after its use
 				token, err := tokens.Access(t.Context(), refused)
 				if err != nil || token == refused {
 					t.Errorf("after %q: %q %v", refused, token, err)
@@ -80,9 +80,9 @@ func TestProcessesShareALogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.mu.Lock()
-	server.n++ // somebody else has used the refresh token
+	server.n++ // another client has used the refresh token
 	server.mu.Unlock()
-	for _, refused := range []string{token, "", ""} { // what was refused is not handed out again
+	for _, refused := range []string{token, "", ""} { // a rejected token is not returned again
 		if got, err := tokens.Access(t.Context(), refused); !errors.Is(err, login.ErrEnded) {
 			t.Errorf("after a refusal: %q %v", got, err)
 		}
@@ -95,8 +95,7 @@ func TestProcessesShareALogin(t *testing.T) {
 	}
 }
 
-// TestTheWayBackIsOfOneBrowserAndOnce: a login comes back to the browser that was sent away,
-// within its time and never twice.
+// TestTheWayBackIsOfOneBrowserAndOnce: a login returns only to its browser, in time, and once.
 func TestTheWayBackIsOfOneBrowserAndOnce(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

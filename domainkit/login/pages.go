@@ -13,21 +13,20 @@ import (
 )
 
 const (
-	// BrowserTime is how long a person may take at the authorization server.
+	// BrowserTime is how long a person may take to log in at the authorization server.
 	BrowserTime = 10 * time.Minute
-	// maxUnderWay bounds the logins under way.
+	// maxUnderWay bounds the pending logins.
 	maxUnderWay = 1000
-	// cookieName ties the answer of the authorization server to the browser that was sent
-	// there.
+	// cookieName is the cookie that binds a login to the browser that started it.
 	cookieName = "manifold_login"
 )
 
-// Pages send browsers to an authorization server and take them back. T is what a login
-// is known by.
+// Pages redirects browsers to an authorization server and handles their return. T is the caller's
+// data of a pending login. Pages is safe for concurrent use.
 type Pages[T any] struct {
-	// URL is where browsers reach the pages.
+	// URL is the public URL of the pages.
 	URL string
-	// Path is that of the cookie ["/"].
+	// Path is the path of the cookie ["/"].
 	Path string
 	Now  func() time.Time
 
@@ -41,7 +40,8 @@ type underWay[T any] struct {
 	until   time.Time
 }
 
-// Leave sends a browser to the link of a login, whose state it has.
+// Leave stores a pending login under the state of its link and redirects the browser to link. It
+// returns an error of code unavailable if too many logins are pending.
 func (p *Pages[T]) Leave(w http.ResponseWriter, r *http.Request, link, state string, login T) error {
 	one := underWay[T]{login, rand.Text(), p.Now().Add(BrowserTime)}
 	if err := p.begin(state, one); err != nil {
@@ -74,8 +74,8 @@ func (p *Pages[T]) begin(state string, one underWay[T]) error {
 	return nil
 }
 
-// Back gives the login of a browser that comes back, once, and only to the browser that
-// was sent away.
+// Back returns the pending login of a callback request. It succeeds once, within BrowserTime, and
+// only in the browser that Leave redirected.
 func (p *Pages[T]) Back(r *http.Request) (login T, ok bool) {
 	cookie, err := r.Cookie(cookieName)
 	if err != nil {
@@ -92,14 +92,14 @@ func (p *Pages[T]) Back(r *http.Request) (login T, ok bool) {
 	return one.login, true
 }
 
-// Page is what a browser shows.
+// Page is a simple HTML page.
 type Page struct {
 	Title, Text string
-	// Button, if given, sends a form to the page itself.
+	// Button, if set, is the label of a button that posts an empty form to the page itself.
 	Button string
 }
 
-// Show writes a page.
+// Show writes the page with an HTTP status.
 func (p Page) Show(w http.ResponseWriter, status int) {
 	headers(w)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -107,7 +107,7 @@ func (p Page) Show(w http.ResponseWriter, status int) {
 	layout := template.Must(template.New("page").Parse(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
 <title>{{.Title}}</title><h1>{{.Title}}</h1><p>{{.Text}}</p>{{if .Button}}<form method="post"><button>{{.Button}}</button></form>{{end}}</html>
 `))
-	_ = layout.Execute(w, p) // who does not read has gone
+	_ = layout.Execute(w, p) // the client is gone
 }
 
 func headers(w http.ResponseWriter) {

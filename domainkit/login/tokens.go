@@ -1,8 +1,8 @@
-// Package login is how services act with the accounts of people who have logged in at
-// another system by OAuth 2: the pages that browsers see, tokens that are renewed, also
-// by several processes that share a file, and files that only a key opens.
+// Package login lets a service act with the accounts of people who logged in to another system by
+// OAuth 2. It has the browser pages, access tokens that are renewed (also by several processes that
+// share a file), and encrypted files.
 //
-// The protocol itself is that of golang.org/x/oauth2.
+// The protocol itself is implemented by golang.org/x/oauth2.
 package login
 
 import (
@@ -19,45 +19,44 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// ErrEnded is the error of a grant that gives no tokens any more: a person has to log in
-// again. A Renew wraps it when the authorization server has refused for good.
+// ErrEnded means that a grant gives no more tokens: the person must log in again. Renew wraps it if
+// the authorization server refused permanently.
 var ErrEnded = errors.New("the login has ended")
 
-// renewTime bounds a renewal.
+// renewTime is the timeout of a renewal.
 const renewTime = 30 * time.Second
 
-// TokensConfig says whose tokens they are. Store and Renew are required.
+// TokensConfig configures Tokens. Store and Renew are required.
 type TokensConfig struct {
 	Store Store
-	// Renew exchanges the refresh token of a grant.
+	// Renew exchanges the refresh token of a grant for new tokens.
 	Renew func(ctx context.Context, g Grant) (*oauth2.Token, error)
 	// Now is the clock [time.Now].
 	Now func() time.Time
-	// Logger is told what cannot be kept [nobody is].
+	// Logger logs failures to load or store a grant that are worked around [none].
 	Logger *slog.Logger
 }
 
-// Tokens hands out the access tokens of one login, and renews them when they end and when
-// they are refused, one renewal at a time.
+// Tokens returns the access tokens of one login. It renews them when they expire or are rejected,
+// one renewal at a time. It is safe for concurrent use.
 type Tokens struct {
 	cfg TokensConfig
-	// turn is held by the one caller that renews; the others wait for it or for their own
-	// context.
+	// turn is a lock held by the caller that renews; others wait for it or for their context.
 	turn chan struct{}
-	// spent is a refresh token that was refused, and how; both are of who has the turn.
+	// spent is a refresh token that was refused, and refused the error. Both are guarded by turn.
 	spent   string
 	refused error
 
-	held atomic.Pointer[held] // changed by who has the turn
+	held atomic.Pointer[held] // written only while holding turn
 }
 
 type held struct {
 	Grant
-	unsaved bool   // the store does not have it
-	dead    string // an access token that was rejected, after which there was no other
+	unsaved bool   // not saved in the store
+	dead    string // a rejected access token that could not be replaced
 }
 
-// NewTokens makes tokens; it asks nobody yet.
+// NewTokens returns the tokens of a login. It does no I/O.
 func NewTokens(cfg TokensConfig) *Tokens {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -70,8 +69,8 @@ func NewTokens(cfg TokensConfig) *Tokens {
 	return t
 }
 
-// Access returns an access token other than the rejected one, which is empty unless it was
-// just refused.
+// Access returns a valid access token. Pass a token that the system has just rejected to get
+// another one, else "". It returns ErrEnded if a person must log in again.
 func (t *Tokens) Access(ctx context.Context, rejected string) (string, error) {
 	if token := t.current(rejected); token != "" {
 		return token, nil
@@ -83,10 +82,10 @@ func (t *Tokens) Access(ctx context.Context, rejected string) (string, error) {
 		return "", ctx.Err()
 	}
 	if token := t.current(rejected); token != "" {
-		return token, nil // somebody renewed it while we waited
+		return token, nil // another caller renewed it
 	}
-	// A renewal ends even if the caller gives up: once the refresh token has changed, the
-	// new one must be kept.
+	// A renewal is not cancelled with the caller: once the refresh token has changed, the new one
+	// must be stored.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
 	defer cancel()
 	shared, isShared := t.cfg.Store.(interface {
@@ -111,9 +110,9 @@ func (t *Tokens) current(rejected string) string {
 	return g.AccessToken
 }
 
-// renew takes over what a login or another process has stored since, or exchanges the
-// refresh token; the caller holds the turn. Another process that shares the login without
-// a lock may have used the refresh token, so what is refused is looked for once more.
+// renew loads a grant that a login or another process has stored, or exchanges the refresh token.
+// The caller holds turn. A process that shares the login without a lock may have used the refresh
+// token, so a refusal is followed by one more load.
 func (t *Tokens) renew(ctx context.Context, rejected string) (string, error) {
 	for range 2 {
 		if err := t.reload(ctx); err != nil {
@@ -164,8 +163,8 @@ func (t *Tokens) reload(ctx context.Context) error {
 	return nil
 }
 
-// keep stores a grant before anything else is done with it. A refresh token that cannot
-// be stored is not lost: it is stored before the next call.
+// keep stores a grant before it is used. A refresh token that cannot be stored stays in memory;
+// storing is retried before the next call.
 func (t *Tokens) keep(ctx context.Context, g Grant) (access string, err error) {
 	before := t.held.Load()
 	err = t.cfg.Store.Save(ctx, g)
@@ -180,8 +179,8 @@ func (t *Tokens) keep(ctx context.Context, g Grant) (access string, err error) {
 	return g.AccessToken, nil
 }
 
-// Send sends a request with an access token and, where that is refused with status 401,
-// once more with another one.
+// Send sends a request with an access token. If it is answered with 401, Send retries it once with
+// another token. A body without GetBody is not resent.
 func Send(r *http.Request, access func(ctx context.Context, rejected string) (string, error), send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	for rejected := ""; ; {
 		token, err := access(r.Context(), rejected)
@@ -202,7 +201,7 @@ func Send(r *http.Request, access func(ctx context.Context, rejected string) (st
 		if err != nil || res.StatusCode != http.StatusUnauthorized || rejected != "" || r.Body != nil && r.GetBody == nil {
 			return res, err
 		}
-		_ = res.Body.Close() // it says no more than the status
+		_ = res.Body.Close() // only the status matters
 		rejected = token
 	}
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Vault encrypts with the first of its keys and decrypts with all of them, so that keys
-// can be changed. One without keys leaves files as they are.
+// Vault encrypts with its first key and decrypts with any of them, so that keys can be rotated. A
+// vault without keys does not encrypt files. It is safe for concurrent use.
 type Vault struct{ aeads []cipher.AEAD }
 
-// NewVault derives the keys for a purpose; what is sealed for one is not opened for another.
+// NewVault derives keys for one purpose from keys of at least 32 bytes. Data sealed for one purpose
+// cannot be opened for another.
 func NewVault(keys [][]byte, purpose string) (v Vault, err error) {
 	for _, key := range keys {
 		if len(key) < 32 {
@@ -42,12 +43,13 @@ func NewVault(keys [][]byte, purpose string) (v Vault, err error) {
 	return v, nil
 }
 
-// Seal encrypts; it is opened only with the same words about it.
+// Seal encrypts plain and authenticates about, which Open needs again. It panics if the vault has
+// no key.
 func (v Vault) Seal(plain []byte, about string) []byte {
 	return v.aeads[0].Seal(nil, nil, plain, []byte(about)) //nolint:gosec // this cipher draws its nonces itself
 }
 
-// Open decrypts; ok is false where no key opens it.
+// Open decrypts; ok is false if no key fits or about differs.
 func (v Vault) Open(sealed []byte, about string) (plain []byte, ok bool) {
 	for _, aead := range v.aeads {
 		if plain, err := aead.Open(nil, nil, sealed, []byte(about)); err == nil {
@@ -57,14 +59,12 @@ func (v Vault) Open(sealed []byte, about string) (plain []byte, ok bool) {
 	return nil, false
 }
 
-// sealedFile is a file that only the keys open. What is sealed for one file is not
-// taken from another.
+// sealedFile is the content of an encrypted file. It is bound to the name of its file.
 type sealedFile struct {
 	Sealed []byte `json:"sealed"`
 }
 
-// Save writes a value into a file, whole, or leaves it as it was. Only its owner may
-// read it.
+// Save encodes a value as JSON and replaces file atomically, with mode 0600.
 func (v Vault) Save(file string, value any) error {
 	raw, err := json.Marshal(value)
 	if err == nil && len(v.aeads) > 0 {
@@ -76,7 +76,7 @@ func (v Vault) Save(file string, value any) error {
 	return writeFile(file, raw, os.Rename)
 }
 
-// Load reads what Save has written; plain tells that it was not encrypted.
+// Load decodes a file of Save; plain reports that it was not encrypted.
 func (v Vault) Load(file string, value any) (plain bool, err error) {
 	raw, err := os.ReadFile(file) //nolint:gosec // an operator names the file, or its name is a hash
 	if err != nil {
@@ -93,7 +93,8 @@ func (v Vault) Load(file string, value any) (plain bool, err error) {
 	return false, contracts.DecodeStrict(raw, value)
 }
 
-// KeyIn is the key in a file, which is made if it is not there.
+// KeyIn returns the key in a file. It creates a random one if the file does not exist; made reports
+// that.
 func KeyIn(file string) (key []byte, made bool, err error) {
 	key, err = os.ReadFile(file) //nolint:gosec // an operator names the folder
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -102,17 +103,17 @@ func KeyIn(file string) (key []byte, made bool, err error) {
 	key = make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
 	err = writeFile(file, key, os.Link)
-	if errors.Is(err, fs.ErrExist) { // another process was first
+	if errors.Is(err, fs.ErrExist) { // another process created it first
 		key, err = os.ReadFile(file) //nolint:gosec // as above
 		return key, false, err
 	}
 	return key, err == nil, err
 }
 
-// writeFile writes a file beside its place and puts it there, so that a crash leaves the
-// old or the new one.
+// writeFile writes a temporary file and moves it into place with put, so that a crash leaves the
+// old or the new file.
 func writeFile(file string, raw []byte, put func(from, to string) error) error {
-	next, err := os.CreateTemp(filepath.Dir(file), ".token-*") // made with mode 0600
+	next, err := os.CreateTemp(filepath.Dir(file), ".token-*") // has mode 0600
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// lockMigrations lets one process at a time look at and change the tables; it
-// is given back at the end of the transaction.
+// lockMigrations lets one process at a time read and change the tables. The lock is released at the
+// end of the transaction.
 const lockMigrations = `SELECT pg_advisory_xact_lock(hashtextextended('manifold migrations', 0))`
 
 const createMigrations = `
@@ -28,10 +28,9 @@ const noteMigration = `
 INSERT INTO manifold_migration (component, version) VALUES ($1, $2)
 ON CONFLICT (component) DO UPDATE SET version = excluded.version`
 
-// Migrate brings the tables of a component to the version of this release, all
-// in one transaction; several processes may start at once. The steps are SQL
-// files whose names begin with their number from 0001 on. Tables of a newer
-// release are refused.
+// Migrate brings the tables of a component to the version of this release in one transaction.
+// Several processes may call it at once. The steps are SQL files named by their number, from 0001
+// on. Tables of a newer release are an error of code unsupported.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, component string, steps fs.FS) error {
 	files, err := fs.Glob(steps, "*.sql")
 	if err != nil {

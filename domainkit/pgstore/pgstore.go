@@ -1,6 +1,5 @@
-// Package pgstore keeps the idempotency keys of a domain in PostgreSQL, so that
-// they outlive the process and several processes can share them. It is linked
-// only by those who want it.
+// Package pgstore stores the idempotency keys of a domain in PostgreSQL. They survive a restart,
+// and several processes can share them.
 package pgstore
 
 import (
@@ -21,7 +20,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is a domainkit.Store in a database.
+// Store is a domainkit.Store in PostgreSQL.
 type Store struct {
 	*keystore.Store
 
@@ -30,14 +29,13 @@ type Store struct {
 
 var _ domainkit.Store = (*Store)(nil)
 
-// IsURL reports whether a text is the address of a database rather than a file.
+// IsURL reports whether an address is the URL of a PostgreSQL database and not a file.
 func IsURL(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-// Open connects to the database and makes or updates the tables. The tables
-// stand in the first schema of the address's search_path. Close it when the
-// domain has stopped.
+// Open connects to the database and creates or updates the table, in the first schema of the
+// address's search_path. Close the store after the domain has stopped.
 func Open(ctx context.Context, address string) (*Store, error) {
 	pool, err := Connect(ctx, address, "idempotency keys", migrations)
 	if err != nil {
@@ -46,8 +44,8 @@ func Open(ctx context.Context, address string) (*Store, error) {
 	return &Store{keystore.New(database{pool}), pool}, nil
 }
 
-// Connect connects to a database for tables of a domain's own, and brings these
-// to the version of this release. The steps stand in the folder migrations.
+// Connect connects to a database for a domain's own tables and migrates them, see Migrate. The
+// steps are in the folder "migrations" of steps.
 func Connect(ctx context.Context, address, component string, steps fs.FS) (*pgxpool.Pool, error) {
 	folder, err := fs.Sub(steps, "migrations")
 	if err != nil {
@@ -64,13 +62,13 @@ func Connect(ctx context.Context, address, component string, steps fs.FS) (*pgxp
 	return pool, nil
 }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil
 }
 
-// Ping reports whether the table can be read; it fits a health check.
+// Ping checks that the table can be read, for a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `SELECT 1 FROM idempotency_key LIMIT 1`); err != nil {
 		return fmt.Errorf("read the store of keys: %w", err)

@@ -105,7 +105,7 @@ func migrations(t *testing.T, address string) {
 		return out
 	}
 	two := steps(map[string]string{"0001_a.sql": "CREATE TABLE a (x int); INSERT INTO a VALUES (1);", "0002_b.sql": "ALTER TABLE a ADD COLUMN y int;"})
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second call has nothing to do
 		if err := pgstore.Migrate(t.Context(), pool, "thing", two); err != nil {
 			t.Fatal(err)
 		}

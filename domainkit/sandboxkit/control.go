@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Request is a call that reached the sandbox, admin calls excepted.
+// Request is a request that the sandbox received. Admin requests are not recorded.
 type Request struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -17,12 +17,11 @@ type Request struct {
 	Fault  Kind   `json:"fault,omitempty"`
 }
 
-// keptRequests bounds the record; beyond it the older half is dropped.
+// keptRequests bounds the record; when it is full, the older half is dropped.
 const keptRequests = 10_000
 
-// Control is what whoever runs a sandbox can tell and ask it. A sandbox embeds
-// it, arms every request with it and logs the end of each. It is safe for
-// concurrent use.
+// Control injects faults into a sandbox and records its requests. A sandbox embeds it, calls Arm at
+// the start of every request and Log at the end. It is safe for concurrent use.
 type Control struct {
 	seed uint64
 	log  *slog.Logger
@@ -30,32 +29,30 @@ type Control struct {
 	mu       sync.Mutex // guards all below
 	rules    []*rule
 	rng      *rand.Rand
-	requests []*Request // the newest last
+	requests []*Request // newest last
 	open     map[*http.Request]*Request
 }
 
-// NewControl makes a control without faults; the logger receives one line for
-// each request.
+// NewControl returns a control without faults. The logger gets one line per request.
 func NewControl(seed uint64, logger *slog.Logger) *Control {
 	return &Control{seed: seed, log: logger, rng: NewRand(seed, "faults"), open: map[*http.Request]*Request{}}
 }
 
-// Inject adds a rule.
+// Inject adds a fault rule.
 func (c *Control) Inject(f Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rules = append(c.rules, newRule(f))
 }
 
-// ClearFaults removes every rule.
+// ClearFaults removes all rules.
 func (c *Control) ClearFaults() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rules = nil
 }
 
-// Forget puts the control back to its first state: no rules, no requests, and
-// the draws from their beginning.
+// Forget resets the control: no rules, no requests, and the random numbers from the start.
 func (c *Control) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +66,7 @@ func (c *Control) Fired() bool {
 	return slices.ContainsFunc(c.rules, func(r *rule) bool { return r.fired > 0 })
 }
 
-// Requests lists the calls that were received, the newest last.
+// Requests returns the recorded requests, newest last.
 func (c *Control) Requests() []Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +77,8 @@ func (c *Control) Requests() []Request {
 	return out
 }
 
-// Arm records a request and decides whether it fails; the zero Fault lets it
-// pass. What a client knows of, such as a cut connection, is thus on record.
+// Arm records a request and returns the fault to play, or the zero Fault. Recording at the start
+// also covers requests whose connection is cut.
 func (c *Control) Arm(r *http.Request) Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +91,7 @@ func (c *Control) Arm(r *http.Request) Fault {
 	return fault
 }
 
-// choose finds the rule that fires; the caller holds mu.
+// choose returns the fault of the first rule that fires. The caller holds mu.
 func (c *Control) choose(r *http.Request) Fault {
 	for _, rule := range c.rules {
 		if rule.applies(r.Method, r.URL.Path) && rule.fires(c.rng) {
@@ -104,8 +101,7 @@ func (c *Control) choose(r *http.Request) Fault {
 	return Fault{}
 }
 
-// Log completes the record of an armed request by how it ended; status 0 says
-// that the connection was cut.
+// Log completes the record of an armed request. Status 0 means that the connection was cut.
 func (c *Control) Log(r *http.Request, status int, fault Fault) {
 	c.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", r.Method), slog.String("path", r.URL.Path),
@@ -118,8 +114,8 @@ func (c *Control) Log(r *http.Request, status int, fault Fault) {
 	}
 }
 
-// NewRand returns a generator of its own for each purpose, so that adding draws
-// to one leaves the others as they were.
+// NewRand returns a random generator per purpose, so that more draws for one purpose do not change
+// those of another.
 func NewRand(seed uint64, purpose string) *rand.Rand {
 	var stream uint64
 	for _, b := range []byte(purpose) {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Kind is a way to fail.
+// Kind is a kind of failure.
 type Kind string
 
-// The ways to fail. "Commit" is the moment at which a write takes place. A
-// sandbox plays the kinds for which it has an answer, and those that need none.
+// The kinds of failure. "Commit" is the moment at which a write takes effect. A sandbox plays the
+// kinds for which it has an answer, and those that need none.
 const (
 	TooManyRequests  Kind = "too_many_requests"         // 429 with RetryAfter, before commit
 	Unavailable      Kind = "unavailable"               // 503, before commit
-	UnavailableAfter Kind = "unavailable_after_commit"  // 503, as a proxy says it when the system has answered too late
-	ServerError      Kind = "server_error"              // 500 in the system's words, before commit
-	ServerErrorAfter Kind = "server_error_after_commit" // 500 in the system's words, after commit
+	UnavailableAfter Kind = "unavailable_after_commit"  // 503, as a proxy sends if the system answered too late
+	ServerError      Kind = "server_error"              // 500 in the system's format, before commit
+	ServerErrorAfter Kind = "server_error_after_commit" // 500 in the system's format, after commit
 	BadGateway       Kind = "bad_gateway"               // 502 with an HTML page, before commit
 	Unauthorized     Kind = "unauthorized"              // 401
 	Forbidden        Kind = "forbidden"                 // 403
@@ -24,11 +24,11 @@ const (
 	ResetAfter       Kind = "reset_after_commit"
 	Slow             Kind = "slow" // waits DelayMS, or until the client leaves, before commit
 	SlowAfter        Kind = "slow_after_commit"
-	HalfAnswer       Kind = "half_answer" // commits, then cuts the answer in the middle; played by who sends it
-	HTMLAnswer       Kind = "html_answer" // commits, then answers 200 with a page
+	HalfAnswer       Kind = "half_answer" // commits, then cuts the answer in the middle; the sandbox must play it
+	HTMLAnswer       Kind = "html_answer" // commits, then answers 200 with an HTML page
 )
 
-// late reports whether the kind lets the request be carried out first.
+// late reports whether the request is executed before it fails.
 func (k Kind) late() bool {
 	switch k {
 	case UnavailableAfter, ServerErrorAfter, ResetAfter, SlowAfter, HalfAnswer, HTMLAnswer:
@@ -38,27 +38,26 @@ func (k Kind) late() bool {
 	}
 }
 
-// everyTime is the Count of a rule that never ends.
+// everyTime is the Count of a rule without an end.
 const everyTime = -1
 
-// Fault is a rule about which requests fail, and how. Rules are tried in the
-// order in which they were added; the first that applies decides.
+// Fault is a rule that selects requests and makes them fail. Rules are tried in the order in which
+// they were added; the first that fires is played.
 type Fault struct {
 	Kind Kind `json:"kind"`
-	// Method, PathPrefix and PathSuffix choose the requests; empty is any.
+	// Method, PathPrefix and PathSuffix select requests; empty matches any.
 	Method     string `json:"method,omitempty"`
 	PathPrefix string `json:"path_prefix,omitempty"`
 	PathSuffix string `json:"path_suffix,omitempty"`
-	// Nth is the first matching request that fails [1].
+	// Nth is the number of the first matching request that fails [1].
 	Nth int `json:"nth,omitempty"`
-	// Count is how many fail, -1 for all [1].
+	// Count is how many requests fail, or -1 for all [1].
 	Count int `json:"count,omitempty"`
-	// Probability, when not 0, makes each one fail only that often; the draws
-	// come from the seed.
+	// Probability, if not 0, is the chance that a matching request fails, drawn from the seed.
 	Probability float64 `json:"probability,omitempty"`
-	// RetryAfter is the raw header of the kinds that say "later".
+	// RetryAfter is the raw Retry-After header of 429 and 503.
 	RetryAfter string `json:"retry_after,omitempty"`
-	// DelayMS is the wait of the slow kinds; 0 waits until the client leaves.
+	// DelayMS is the delay of the slow kinds; 0 waits until the client disconnects.
 	DelayMS int `json:"delay_ms,omitempty"`
 }
 

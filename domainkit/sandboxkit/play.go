@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Answers are what the system says in each kind of failure, in the form R in
-// which the sandbox holds an answer before it is sent.
+// Answers holds the system's answer for each kind of failure. R is the sandbox's type of an answer
+// before it is sent.
 type Answers[R any] map[Kind]R
 
-// Before plays the faults that keep a request from the system. It reports the
-// answer to give, if there is one already, and whether the connection was cut.
+// Before plays the faults that fail a request before it is executed. It returns the answer to send,
+// if any, and whether the connection was cut.
 func (a Answers[R]) Before(f Fault, w http.ResponseWriter, r *http.Request) (answer *R, cut bool) {
 	switch {
 	case f.Kind == ResetBefore:
@@ -29,8 +29,7 @@ func (a Answers[R]) Before(f Fault, w http.ResponseWriter, r *http.Request) (ans
 	return nil, false
 }
 
-// After plays the faults that lose or spoil the answer of a request that was
-// carried out.
+// After plays the faults that lose or replace the answer of an executed request.
 func (a Answers[R]) After(f Fault, w http.ResponseWriter, r *http.Request, answer R) (spoiled R, cut bool) {
 	switch {
 	case f.Kind == ResetAfter:
@@ -47,7 +46,7 @@ func (a Answers[R]) After(f Fault, w http.ResponseWriter, r *http.Request, answe
 	return answer, false
 }
 
-// announce sets the header by which a system says when to come back.
+// announce sets Retry-After.
 func (f Fault) announce(w http.ResponseWriter) {
 	later := f.Kind == TooManyRequests || f.Kind == Unavailable || f.Kind == UnavailableAfter
 	if later && f.RetryAfter != "" {
@@ -55,7 +54,7 @@ func (f Fault) announce(w http.ResponseWriter) {
 	}
 }
 
-// wait reports false when the client left before the delay was over.
+// wait reports whether the delay passed before the client disconnected.
 func (f Fault) wait(ctx context.Context) bool {
 	var over <-chan time.Time
 	if f.DelayMS > 0 {
@@ -71,14 +70,14 @@ func (f Fault) wait(ctx context.Context) bool {
 	}
 }
 
-// HangUp cuts the connection so that the client sees a reset.
+// HangUp closes the connection with a reset. It reports whether it could.
 func HangUp(w http.ResponseWriter) bool {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return false
 	}
 	if tcp, isTCP := conn.(*net.TCPConn); isTCP {
-		_ = tcp.SetLinger(0) // a reset instead of a polite end; without it the client still sees a broken answer
+		_ = tcp.SetLinger(0) // send a reset; without it the client still sees a broken answer
 	}
 	_ = conn.Close()
 	return true

@@ -72,8 +72,8 @@ func setup(t *testing.T) (*till, *httptest.Server) {
 	return s, server
 }
 
-// ask posts, because a read would be sent again when its connection broke. It
-// returns the status (0: broken), the text and Retry-After.
+// ask posts, because a read would be resent after a broken connection. It returns the status (0:
+// broken), the text and Retry-After.
 func ask(t *testing.T, url string) (int, string, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
@@ -122,7 +122,7 @@ func TestAFaultComesBeforeOrAfterTheWork(t *testing.T) {
 			s, server := setup(t)
 			s.Inject(tt.fault)
 			status, text, later := ask(t, server.URL+"/in")
-			server.Close() // waits for the request, also when its connection was cut
+			server.Close() // waits for the request, even if its connection was cut
 			if status != tt.status || text != tt.text || later != tt.later || s.coins != tt.coins {
 				t.Errorf("%d %q, retry after %q, %d coins", status, text, later, s.coins)
 			}
@@ -231,7 +231,7 @@ func TestServePrintsTheAddressAndStops(t *testing.T) {
 	}
 }
 
-// closedPipe is where nobody reads.
+// closedPipe is a writer without a reader.
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Serve listens on addr, prints as JSON what a client needs to reach the
-// sandbox, and serves it until ctx ends; requests under way may then end.
+// Serve listens on addr, prints access(url) as JSON for clients, and serves the sandbox until ctx
+// ends. Running requests then have 5 s to finish.
 func Serve(ctx context.Context, addr string, sandbox http.Handler, stdout io.Writer, access func(url string) any) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -20,7 +20,7 @@ func Serve(ctx context.Context, addr string, sandbox http.Handler, stdout io.Wri
 	out := json.NewEncoder(stdout)
 	out.SetIndent("", "  ")
 	if err := out.Encode(access("http://" + listener.Addr().String())); err != nil {
-		_ = listener.Close() // nobody has learned of it
+		_ = listener.Close() // no client knows the address yet
 		return fmt.Errorf("print the address: %w", err)
 	}
 	return serve(ctx, listener, sandbox)

@@ -2,8 +2,7 @@
 
 package sqlitestore
 
-// presence is not known here: executions that died are waited for until their
-// leases end.
+// presence is not supported on this system: a retry waits for the lease of a process that died.
 type presence struct{}
 
 func enter(string, func() error) (*presence, error) { return &presence{}, nil }

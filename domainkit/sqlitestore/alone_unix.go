@@ -10,13 +10,12 @@ import (
 	"syscall"
 )
 
-// presence is a mark beside the file that every process holds as long as it has
-// the file open, and that the system takes from one that dies.
+// presence is a lock that every process holds while it has the file open. The system releases it
+// when a process dies.
 type presence struct{ file *os.File }
 
-// enter marks this process as present, and reports whether it is the only one: then
-// whatever executions the file speaks of have died with their processes. settle is
-// called while that is certain.
+// enter acquires a shared lock. If no other process holds it, all executions in the file have died
+// with their processes, and enter calls settle under an exclusive lock.
 func enter(path string, settle func() error) (*presence, error) {
 	file, err := os.OpenFile(filepath.Clean(path+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -34,5 +33,5 @@ func enter(path string, settle func() error) (*presence, error) {
 	return p, nil
 }
 
-// leave takes the mark away.
+// leave releases the lock.
 func (p *presence) leave() error { return p.file.Close() }

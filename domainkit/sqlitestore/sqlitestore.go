@@ -1,6 +1,6 @@
-// Package sqlitestore keeps the idempotency keys of a domain in a SQLite file,
-// so that a key outlives the process. Several processes on one machine may
-// share the file. It needs no cgo; only domains that import it link SQLite.
+// Package sqlitestore stores the idempotency keys of a domain in a SQLite file. They survive a
+// restart, and several processes on one machine can share the file. It needs no cgo; only domains
+// that import it link SQLite.
 package sqlitestore
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/keystore"
 )
 
-// Store is a domainkit.Store in a file.
+// Store is a domainkit.Store in a SQLite file.
 type Store struct {
 	*keystore.Store
 
@@ -28,7 +28,7 @@ type Store struct {
 
 var _ domainkit.Store = (*Store)(nil)
 
-// Times are nanoseconds since 1970, so that they compare as they are.
+// Times are nanoseconds since 1970, so that they can be compared as integers.
 const createTable = `
 CREATE TABLE IF NOT EXISTS idempotency_key (
 	scope       TEXT NOT NULL,
@@ -45,8 +45,7 @@ CREATE TABLE IF NOT EXISTS idempotency_key (
 CREATE INDEX IF NOT EXISTS idempotency_key_expiry ON idempotency_key (expires_at);
 `
 
-// Open opens the file, and makes it if there is none. Close it when the domain
-// has stopped.
+// Open opens the file, and creates it if needed. Close the store after the domain has stopped.
 func Open(ctx context.Context, path string) (*Store, error) {
 	db, err := OpenFile(ctx, path)
 	if err != nil {
@@ -62,13 +61,12 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{keystore.New(database{db}), db, present}, nil
 }
 
-// patience is how long a file is waited for that others open or write.
+// patience is how long to wait for a file that is locked by another process.
 const patience = 5 * time.Second
 
-// OpenFile opens a SQLite file, or makes it, as domains keep what they must not lose: a
-// commit is on the disk when it returns, a transaction locks all of the file from its
-// beginning on, and there is one connection. Other processes may have the file open. An
-// empty path is a memory of its own.
+// OpenFile opens or creates a SQLite file for data that must not be lost: a commit is on disk when
+// it returns, a transaction locks the whole file from its start, and there is one connection. Other
+// processes may have the file open. An empty path opens a private in-memory database.
 func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
 	options := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
@@ -81,8 +79,8 @@ func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	// One writer at a time is all that SQLite can do; a queue in the process is
-	// fairer than a race for the file lock.
+	// SQLite allows one writer at a time. A queue in the process is fairer than a race for the file
+	// lock.
 	db.SetMaxOpenConns(1)
 	if err := reach(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
@@ -90,8 +88,8 @@ func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// reach connects. SQLite waits for nobody while it turns a file to WAL: of two processes
-// that open a new file at once one is told that it is busy.
+// reach connects. SQLite does not wait while it switches a file to WAL: if two processes open a new
+// file at once, one gets SQLITE_BUSY, so reach retries.
 func reach(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -108,8 +106,8 @@ func reach(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// orphan lets go of the executions of processes that have died, so that a repeat
-// need not wait for their leases: it finds out the outcome of them at once.
+// orphan marks the executions of dead processes as doubtful. A retry then resolves their outcome at
+// once instead of waiting for their leases.
 func orphan(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, `UPDATE idempotency_key SET state = ? WHERE state = ?`, domainkit.KeyDoubtful, domainkit.KeyRunning); err != nil {
 		return fmt.Errorf("let go of executions that died: %w", err)
@@ -117,8 +115,8 @@ func orphan(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// OpenOptional is Open, except that without a path there is no store: a service
-// then keeps its keys in memory. The closer is there either way.
+// OpenOptional is like Open, but returns a nil store for an empty path; domainkit then keeps the
+// keys in memory. The closer is never nil on success.
 func OpenOptional(ctx context.Context, path string) (domainkit.Store, func() error, error) {
 	if path == "" {
 		return nil, func() error { return nil }, nil
@@ -133,7 +131,7 @@ func OpenOptional(ctx context.Context, path string) (domainkit.Store, func() err
 // Close closes the file.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.present.leave()) }
 
-// Ping reports whether the file can be read; it fits a health check.
+// Ping checks that the file can be read, for a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	if err := s.db.QueryRowContext(ctx, "SELECT 1 FROM sqlite_master LIMIT 1").Scan(&one); err != nil {

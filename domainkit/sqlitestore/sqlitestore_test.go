@@ -83,8 +83,8 @@ func TestOpenSaysWhichFileItCannotOpen(t *testing.T) {
 	}
 }
 
-// TestAnExecutionThatDiedIsNotWaitedFor: whoever opens the file alone knows that
-// its executions are dead; beside another process, leases count.
+// TestAnExecutionThatDiedIsNotWaitedFor: the only process that has the file open knows that its
+// executions are dead; with another process, leases count.
 func TestAnExecutionThatDiedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join(t.TempDir(), "keys.db"), time.Now()
@@ -117,7 +117,7 @@ func TestAnExecutionThatDiedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Of processes that open a new file at once none is told that it is busy.
+// No process gets SQLITE_BUSY if several open a new file at once.
 func TestANewFileIsOpenedByManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for round := range 40 {

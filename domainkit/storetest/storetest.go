@@ -1,5 +1,4 @@
-// Package storetest checks that a domainkit.Store keeps its promises. The
-// stores of the kit pass it; an author of another store runs it in a test.
+// Package storetest is a test suite for implementations of domainkit.Store.
 package storetest
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Run checks a store. Open makes an empty store; it is called once for each
-// subtest and cleans up after itself.
+// Run tests a store. Open returns an empty store; it is called once per subtest and registers its
+// own cleanup.
 func Run(t *testing.T, open func(t *testing.T) domainkit.Store) {
 	t.Helper()
 	cases := map[string]func(*testing.T, domainkit.Store){
@@ -42,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) domainkit.Store) {
 	}
 }
 
-// start is when every test begins; stores are asked with times of the test.
+// start is the time at which every test starts; stores get the time from the test.
 func start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 func record(key, token string) domainkit.Record {
@@ -105,7 +104,7 @@ func claimOnce(t *testing.T, s domainkit.Store) {
 	}
 }
 
-// winners counts how many of n parallel tries succeed.
+// winners returns how many of n concurrent attempts succeed.
 func winners(t *testing.T, n int, try func(i int) (bool, error)) int {
 	t.Helper()
 	results, errs := make([]bool, n), make([]error, n)

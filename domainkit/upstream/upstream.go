@@ -1,6 +1,5 @@
-// Package upstream is the retry policy of clients of the systems behind domains: which
-// answers to a read are retried, and how long to wait before. It never repeats a write:
-// whoever knows the system decides that.
+// Package upstream is the retry policy for clients of the systems behind domains: which reads are
+// retried, and after which wait. It never retries a write; the client must decide that.
 package upstream
 
 import (
@@ -17,31 +16,30 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Retries describes how often and after what waits a call is tried again.
+// Retries configures retries.
 type Retries struct {
-	// Attempts is how often a call is sent in all.
+	// Attempts is the maximum number of attempts.
 	Attempts int
-	// BackoffMin is the first wait, which doubles; BackoffMax the longest. A
-	// system that wishes a longer one is not asked again.
+	// BackoffMin is the first wait, which doubles up to BackoffMax. A Retry-After longer than
+	// BackoffMax ends the retries.
 	BackoffMin, BackoffMax time.Duration
-	// MaxAnswer is how many bytes of an answer are kept; one more is read, so
-	// that the caller can tell an answer that is too large.
+	// MaxAnswer bounds the bytes read of an answer. One more byte is read, so that the caller can
+	// detect an answer that is too large.
 	MaxAnswer int64
 	Now       func() time.Time
 }
 
-// Hooks let a client take part in each attempt of a read; both may be nil.
+// Hooks are called for each attempt of a read; both may be nil.
 type Hooks struct {
-	// Turn is waited for before each attempt, such as a limit on the rate.
+	// Turn blocks before an attempt, for example for a rate limit. Its error ends the attempt.
 	Turn func(context.Context) error
-	// Mend corrects an answer before it is judged, such as a status that means
-	// another.
+	// Mend may correct a response before the retry decision, for example a misleading status.
 	Mend func(response *http.Response, body []byte)
 }
 
-// Reads makes a client of reads: they are tried again on 429, on 5xx and on
-// broken connections, half an answer included. It waits by its own rules,
-// because the library would wait out any Retry-After.
+// Reads returns a client for reads. It retries on 429, on 5xx and on broken connections, including
+// truncated answers. It computes the waits itself, because the library would honour any
+// Retry-After.
 func (p Retries) Reads(plain *http.Client, hooks Hooks) *retryablehttp.Client {
 	whole := *plain
 	whole.Transport = wholeAnswers{plain.Transport, p.MaxAnswer, hooks}
@@ -68,8 +66,8 @@ func (p Retries) again(ctx context.Context, res *http.Response, err error) (bool
 	return failed && !tooLong, nil
 }
 
-// Wait is how long to wait after an attempt, the first being 1: the system's
-// wish if it has one, else exponential with jitter.
+// Wait returns how long to wait after an attempt, counted from 1: the Retry-After of the response,
+// else an exponential backoff with jitter.
 func (p Retries) Wait(attempt int, header http.Header) time.Duration {
 	if wish := RetryAfter(header, p.Now()); wish > 0 {
 		return wish
@@ -78,7 +76,8 @@ func (p Retries) Wait(attempt int, header http.Header) time.Duration {
 	return full/2 + rand.N(full/2+1) //nolint:gosec // jitter, not a secret
 }
 
-// RetryAfter reads seconds or an HTTP date; anything else is no wish.
+// RetryAfter parses Retry-After as seconds or an HTTP date. It returns 0 if there is none or it is
+// invalid.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	raw := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.Atoi(raw); err == nil {
@@ -90,8 +89,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// wholeAnswers takes each answer to its end, so that half an answer is tried
-// again like none.
+// wholeAnswers reads each answer completely, so that a truncated one is retried.
 type wholeAnswers struct {
 	next  http.RoundTripper
 	max   int64

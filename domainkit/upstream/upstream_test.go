@@ -22,7 +22,7 @@ func retries() upstream.Retries {
 	return upstream.Retries{Attempts: 3, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond, MaxAnswer: 100, Now: noon}
 }
 
-// answers gives one answer after the other, the last again and again.
+// answers sends one answer after the other and repeats the last one.
 type answers struct {
 	list  []func(http.ResponseWriter)
 	calls atomic.Int64
@@ -43,7 +43,7 @@ func status(code int, headers ...string) func(http.ResponseWriter) {
 	}
 }
 
-// half promises more than it sends.
+// half sends less than its Content-Length.
 func half(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "50")
 	_, _ = io.WriteString(w, "half")

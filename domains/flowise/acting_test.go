@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// TestFlowsThatMayActAreNotAskedUnlessItIsAllowed: asking needs no approval, so
-// what a flow's tools may do must not hide behind it.
+// TestFlowsThatMayActAreNotAskedUnlessItIsAllowed: questions need no approval, so they must not
+// trigger a flow's tools.
 func TestFlowsThatMayActAreNotAskedUnlessItIsAllowed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

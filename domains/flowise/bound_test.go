@@ -11,14 +11,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// proposed thinks a write through, and gives the base that it would be bound to.
+// proposed plans a write and returns the base to which it would be bound.
 func (b *bench) proposed(write string, parameters object) object {
 	b.Helper()
 	return b.facts("propose", object{"write": write, "parameters": parameters}, in{})
 }
 
-// TestEveryChangeIsBoundToWhatWasShown: whatever somebody saves in Flowise between
-// the proposal and the write, the write is refused and the edit stays.
+// TestEveryChangeIsBoundToWhatWasShown: if anything is saved in Flowise between proposal and write,
+// the write is refused and the edit stays.
 func TestEveryChangeIsBoundToWhatWasShown(t *testing.T) {
 	t.Parallel()
 	writes := map[string]object{
@@ -28,7 +28,7 @@ func TestEveryChangeIsBoundToWhatWasShown(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
 		t.Helper()
 		for write, given := range writes {
-			parameters := maps.Clone(given) // both servers are played at once
+			parameters := maps.Clone(given) // both servers run concurrently
 			id := b.create("Bound "+rand.Text(), "one")
 			b.facts("apply_patch", object{"chatflow_id": id, "ops": setReply("two")}, in{key: write + id})
 			parameters["chatflow_id"] = id
@@ -54,8 +54,8 @@ func TestEveryChangeIsBoundToWhatWasShown(t *testing.T) {
 	})
 }
 
-// TestAWriteOfSettingsMindsSettings: what is not in the graph is bound as well,
-// where it is what a write changes.
+// TestAWriteOfSettingsMindsSettings: a write of settings is bound to the settings as well as the
+// graph.
 func TestAWriteOfSettingsMindsSettings(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -67,7 +67,7 @@ func TestAWriteOfSettingsMindsSettings(t *testing.T) {
 		if refusal := b.refused("rename_chatflow", rename, in{key: "a" + id}); refusal.Type != "domain.concurrent_edit" {
 			t.Errorf("the colleague's name: %v", refusal)
 		}
-		// A graph does not mind a new name.
+		// A change of the graph is not bound to the name.
 		patch := object{"chatflow_id": id, "ops": setReply("two")}
 		patch["base_sha256"] = b.proposed("apply_patch", patch)["base_sha256"]
 		b.direct(http.MethodPut, "/chatflows/"+id, object{"name": "Theirs again"}, &struct{}{})
@@ -96,8 +96,7 @@ func TestAWriteOfSettingsMindsSettings(t *testing.T) {
 	})
 }
 
-// TestWhatWasApprovedIsWhatIsWritten: a graph that would come out otherwise than
-// it was shown is not written.
+// TestWhatWasApprovedIsWhatIsWritten: a graph other than the shown one is not written.
 func TestWhatWasApprovedIsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -117,8 +116,8 @@ func TestWhatWasApprovedIsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestNothingIsProposedThatCannotBeWritten: no gate opens for what does not
-// compile, does not validate, changes nothing or is not there.
+// TestNothingIsProposedThatCannotBeWritten: no gate opens for a change that does not compile or
+// validate, has no effect, or is about a missing flow.
 func TestNothingIsProposedThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -146,7 +145,7 @@ func TestNothingIsProposedThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestAFlowWithAnOldErrorStaysEditable: an edit is judged by what it adds.
+// TestAFlowWithAnOldErrorStaysEditable: only added errors prevent an edit.
 func TestAFlowWithAnOldErrorStaysEditable(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -156,7 +155,7 @@ func TestAFlowWithAnOldErrorStaysEditable(t *testing.T) {
 		ops[0]["node_id"] = "unconnected_0"
 		made := b.execute("compile_flow", object{"flow_data": b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{})), "ops": ops, "type": "AGENTFLOW"}, in{})
 		broken := b.graph(made)
-		b.edit(id, broken) // somebody saves what would not pass
+		b.edit(id, broken) // an invalid flow is saved in Flowise
 		if b.facts("validate_flow", object{"flow_data": broken, "type": "AGENTFLOW"}, in{})["ok"] == true {
 			t.Fatal("the flow is not broken")
 		}
@@ -165,7 +164,7 @@ func TestAFlowWithAnOldErrorStaysEditable(t *testing.T) {
 		if refusal := b.refused("apply_patch", object{"chatflow_id": id, "ops": worse}, in{key: "worse" + id}); refusal.Type != contracts.ErrPrecondition {
 			t.Errorf("a new error: %v", refusal)
 		}
-		// In steps, with a graph that goes through validate_flow, it is the same.
+		// The same holds for a graph that goes through validate_flow.
 		base := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{}))
 		next := b.graph(b.execute("compile_flow", object{"flow_data": base, "ops": setReply("three"), "type": "AGENTFLOW"}, in{}))
 		checked := b.facts("validate_flow", object{"flow_data": next, "base": base, "type": "AGENTFLOW"}, in{run: "steps" + id})
@@ -176,7 +175,7 @@ func TestAFlowWithAnOldErrorStaysEditable(t *testing.T) {
 	})
 }
 
-// TestADeletedFlowComesBack as it was kept, under its id.
+// TestADeletedFlowComesBack with its stored state under its id.
 func TestADeletedFlowComesBack(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -202,8 +201,7 @@ func TestADeletedFlowComesBack(t *testing.T) {
 	})
 }
 
-// TestANameThatIsNotThereIsNeverReplaced: what is found says that it is not what
-// was asked for.
+// TestANameThatIsNotThereIsNeverReplaced: a match says that it has another name.
 func TestANameThatIsNotThereIsNeverReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -218,7 +216,7 @@ func TestANameThatIsNotThereIsNeverReplaced(t *testing.T) {
 	}
 }
 
-// TestComparedVersionsSayWhatChangedFromWhatToWhat, in the answer itself.
+// TestComparedVersionsSayWhatChangedFromWhatToWhat in the facts.
 func TestComparedVersionsSayWhatChangedFromWhatToWhat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

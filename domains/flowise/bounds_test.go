@@ -10,8 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// crowded is a flow of many nodes with long names in letters of several
-// bytes, each of a kind of its own.
+// crowded is a flow of many nodes, each of its own kind, with long multi-byte names.
 func crowded() string {
 	long := strings.Repeat("日", 120)
 	var nodes []string
@@ -22,8 +21,8 @@ func crowded() string {
 	return `{"nodes":[` + strings.Join(nodes, ",") + `],"edges":[]}`
 }
 
-// TestWhateverAFlowHoldsTheFactsStayWithinTheirBounds: a read that breaks them
-// fails, and then nothing can be said of the flow at all.
+// TestWhateverAFlowHoldsTheFactsStayWithinTheirBounds: a read that exceeds them fails, so nothing
+// could be said about the flow.
 func TestWhateverAFlowHoldsTheFactsStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// saveExample saves the chatflow that the examples of the manifest speak of.
+// saveExample saves the chatflow that the manifest's examples refer to.
 func (b *bench) saveExample() {
 	b.Helper()
 	made := b.execute("compile_flow", object{"ops": replyOps("Pong")}, in{})
@@ -46,13 +46,13 @@ func TestTheServiceKeepsTheContract(t *testing.T) {
 	}
 }
 
-// TestAnEmptyServerIsNoDefectOfTheDomain: the examples of the manifest speak of
-// a chatflow that a new server does not have.
+// TestAnEmptyServerIsNoDefectOfTheDomain: the manifest's examples refer to a chatflow that a new
+// server does not have.
 func TestAnEmptyServerIsNoDefectOfTheDomain(t *testing.T) {
 	t.Parallel()
 	report := conformance.Run(t.Context(), conformance.Options{URL: setup(t).url, AllowWrites: true})
 	for _, f := range report.Findings() {
-		if f.Rule != "open" { // the service of this test asks for none
+		if f.Rule != "open" { // this service requires no token
 			t.Errorf("%s %s: %s %s", f.Severity, f.Rule, f.Message, f.Pointer)
 		}
 	}
@@ -76,7 +76,7 @@ func (b *bench) manifest() *contracts.Manifest {
 	return domaintest.Manifest(b, svc)
 }
 
-// catalog makes the domain the only one that is registered, with its workflows.
+// catalog is a catalog with this domain only, including its workflows.
 func (b *bench) catalog() *contracts.Catalog {
 	b.Helper()
 	manifest := b.manifest()

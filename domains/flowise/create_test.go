@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// graphOf reads the graph that a flow has on the server.
+// graphOf reads a flow's graph from the server.
 func (b *bench) graphOf(id any) string {
 	b.Helper()
 	var row struct{ FlowData string }
@@ -41,7 +41,7 @@ func TestACredentialIsBoundOrRefusedNeverPassedOver(t *testing.T) {
 			t.Errorf("%s: the credential is not the one that was named", name)
 		}
 	}
-	// Where nothing else is said, it is for a conversation, with the model if one is named.
+	// By default it is a conversation, with the given model.
 	talk := b.facts("create_chatflow", object{"name": "talk", "credential": "other key", "model": "chatOpenAI:gpt-4o-mini"}, in{key: "talk"})
 	if g := b.graphOf(talk["chatflow_id"]); !strings.Contains(g, second) || !strings.Contains(g, `"gpt-4o-mini"`) || !strings.Contains(g, "conversationChain_0") {
 		t.Errorf("a conversation: %s", g)
@@ -73,8 +73,7 @@ func TestACredentialIsBoundOrRefusedNeverPassedOver(t *testing.T) {
 	}
 }
 
-// TestOnlyAFlowThatWasMadeCountsAsAUse: looking at a pattern is declared to be
-// without effect.
+// TestOnlyAFlowThatWasMadeCountsAsAUse: reading a pattern is declared to have no effect.
 func TestOnlyAFlowThatWasMadeCountsAsAUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,9 +95,8 @@ func TestOnlyAFlowThatWasMadeCountsAsAUse(t *testing.T) {
 	uses("1 true")
 }
 
-// TestATemplateIsOfferedForAGoalThatItFits: a template of the marketplace is offered to
-// begin a flow with where it says what a goal says and can run with the credentials that
-// there are; it comes with them. One that cannot is neither offered nor given.
+// TestATemplateIsOfferedForAGoalThatItFits if it matches the goal and can run with the existing
+// credentials, which are then bound. Otherwise it is neither offered nor used.
 func TestATemplateIsOfferedForAGoalThatItFits(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -126,7 +124,7 @@ func TestATemplateIsOfferedForAGoalThatItFits(t *testing.T) {
 				held++
 			default:
 				offered++
-				if isOffered { // not each is among the nearest
+				if isOffered { // not every one is among the best
 					shown++
 				}
 				if checked := b.facts("validate_flow", object{"flow_data": b.graph(given)}, in{}); checked["ok"] != true {

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// promised are the capabilities that workflows and people build on, by what
-// they are for.
+// promised are the capabilities on which workflows and users rely, by purpose.
 func promised() map[string][]string {
 	return map[string][]string{
 		"discovery": {"list_chatflows", "get_chatflow", "list_nodes", "get_node", "list_templates", "list_credentials", "check_credentials", "search_patterns", "list_instances"},
@@ -47,8 +46,8 @@ func TestEveryPromisedCapabilityIsThere(t *testing.T) {
 	}
 }
 
-// TestWritesCanBeLookedForAndUndone: what a write refers to is there and reads,
-// or writes what it undoes; flows are locked by their id.
+// TestWritesCanBeLookedForAndUndone: the capabilities that a write refers to exist and are reads,
+// or writes that undo it; flows are locked by id.
 func TestWritesCanBeLookedForAndUndone(t *testing.T) {
 	t.Parallel()
 	have := byCapability(setup(t).manifest())
@@ -79,9 +78,9 @@ func TestWritesCanBeLookedForAndUndone(t *testing.T) {
 	}
 }
 
-// TestSentencesAreDistinct: no two capabilities are taught the same sentence,
-// whatever its case, signs and quotes; every capability that people ask for has
-// a routing test, and a domain has sentences that must lead nowhere.
+// TestSentencesAreDistinct: no two capabilities share an example message, ignoring case,
+// punctuation and quotes. Every capability for users has a routing test, and the domain has
+// messages that must match nothing.
 func TestSentencesAreDistinct(t *testing.T) {
 	t.Parallel()
 	m := setup(t).manifest()

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// column takes one field of each row.
+// column returns one field of each row.
 func column(rows any, field string) []string {
 	list, _ := rows.([]any)
 	var out []string
@@ -40,7 +40,7 @@ func TestANameFindsTheFlowsThatItMayMean(t *testing.T) {
 		count int
 	}{
 		"the very name":              {"support bot", "Support Bot", 1},
-		"a part of several":          {"support", "Support Bot EU", 2}, // the later one first
+		"a part of several":          {"support", "Support Bot EU", 2}, // last changed first
 		"a wrong letter":             {"invioce reader", "Invoice Reader", 1},
 		"without accents and dashes": {"rechnungs prufer", "Rechnungs-Prüfer", 1},
 		"words in another order":     {"bot eu", "Support Bot EU", 2},

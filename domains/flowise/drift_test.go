@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
-// newer serves the domain for a server that defines some nodes in another way
-// than is shipped.
+// newer serves the domain for a server whose definitions of some nodes differ from the built-in
+// ones.
 func newer(t *testing.T, policy flowise.Drift, nodes ...string) *bench {
 	t.Helper()
 	var cfg sandbox.Config
@@ -33,7 +33,7 @@ func newer(t *testing.T, policy flowise.Drift, nodes ...string) *bench {
 	return b
 }
 
-// otherReply is the definition of the reply node in another version.
+// otherReply is another version of the reply node's definition.
 func otherReply(t *testing.T) string {
 	t.Helper()
 	known, err := knowledge.Shipped()
@@ -53,7 +53,7 @@ func otherReply(t *testing.T) string {
 	return string(out)
 }
 
-// brandNew is a node that no snapshot knows.
+// brandNew is a node that is in no snapshot.
 const brandNew = `{"name":"brandNewTool","label":"Brand New","version":1,"type":"BrandNew","category":"Tools","baseClasses":["BrandNew","Tool"],
 	"description":"prose","inputs":[{"label":"Depth","name":"depth","type":"number","optional":true}]}`
 
@@ -104,8 +104,8 @@ func TestAServerThatIsAwayClearsNothing(t *testing.T) {
 	}
 }
 
-// TestAMissingNodeIsRepaired: a kind that only the server knows is learnt, with
-// a reason and within the budget, and flows with it compile from then on.
+// TestAMissingNodeIsRepaired: a kind known only to the server is stored, with a reason and within
+// the budget; flows with it compile from then on.
 func TestAMissingNodeIsRepaired(t *testing.T) {
 	t.Parallel()
 	b := newer(t, flowise.DriftWarn, brandNew, otherReply(t))
@@ -128,7 +128,7 @@ func TestAMissingNodeIsRepaired(t *testing.T) {
 	if got["schema_fingerprint"] == before["schema_fingerprint"] {
 		t.Error("the fingerprint did not change")
 	}
-	b.restart() // another process knows it too
+	b.restart() // other processes see it too
 	after := b.facts("compile_flow", ops, in{})
 	if after["ok"] != true || fmt.Sprint(after["added"]) != "[brandNewTool_0]" {
 		t.Errorf("after: %v", after)
@@ -142,9 +142,8 @@ func TestAMissingNodeIsRepaired(t *testing.T) {
 	}
 }
 
-// TestARepairTellsOfADefinitionThatChangedInItsVersion: and takes it, although
-// the version says that nothing did. What the client keeps of the server's
-// answers is not what it is compared with.
+// TestARepairTellsOfADefinitionThatChangedInItsVersion: it is stored although the version number is
+// the same. The client's cache is not used for the comparison.
 func TestARepairTellsOfADefinitionThatChangedInItsVersion(t *testing.T) {
 	t.Parallel()
 	changed := strings.Replace(strings.Replace(otherReply(t), `"version":9`, `"version":1`, 1), `"type":"string"`, `"type":"code"`, 1)
@@ -154,7 +153,7 @@ func TestARepairTellsOfADefinitionThatChangedInItsVersion(t *testing.T) {
 		t.Errorf("%s %s", action, reason)
 	}
 	asked := 0
-	for range 2 { // nothing is kept of a repair: the server is asked each time
+	for range 2 { // a repair is not cached: it reads from the server each time
 		b.facts("repair_schema", object{"node_types": []string{"directReplyAgentflow"}}, in{run: "another"})
 	}
 	for _, r := range b.server.Requests() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// chatOps make a conversation with a model; a real server has its credential.
+// chatOps builds a conversation with a model, with the real server's credential.
 func chatOps(credential string) []object {
 	return []object{
 		{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "chatOpenAI_0", "params": object{"modelName": "gpt-4o", "temperature": "0.9"}},
@@ -21,7 +21,7 @@ func chatOps(credential string) []object {
 	}
 }
 
-// newCredential makes one, under a name of its own.
+// newCredential creates one with a unique name.
 func (b *bench) newCredential(kind string) (id, name string) {
 	b.Helper()
 	name = kind + " " + rand.Text()
@@ -33,14 +33,14 @@ func (b *bench) newCredential(kind string) (id, name string) {
 	return made.ID, name
 }
 
-// TestASentenceEditChangesWhatItSaysAndNothingElse: each is proposed with its
-// difference, and the difference is all that is written.
+// TestASentenceEditChangesWhatItSaysAndNothingElse: each edit is proposed with its diff, and
+// exactly that is written.
 func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 	t.Parallel()
 	edits := map[string]struct {
 		write      string
 		parameters object
-		lines      []string // the difference, whole
+		lines      []string // the complete diff
 	}{
 		"the model":            {"set_model", object{"model": "chatOpenAI:gpt-4o-mini"}, []string{"chatOpenAI_0.modelName: gpt-4o → gpt-4o-mini"}},
 		"the temperature":      {"set_temperature", object{"temperature": 0.2}, []string{"chatOpenAI_0.temperature: 0.9 → 0.2"}},
@@ -60,10 +60,10 @@ func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 		key, _ := b.newCredential("openAIApi")
 		for name, tt := range edits {
 			id := text(b.facts("create_chatflow", object{"name": name + rand.Text(), "ops": chatOps(key)}, in{key: rand.Text()})["chatflow_id"])
-			parameters := maps.Clone(tt.parameters) // the other site has its own
+			parameters := maps.Clone(tt.parameters) // the other server has its own
 			parameters["chatflow_id"] = id
 			if tt.lines == nil || tt.write == "add_moderation" {
-				// What these need beside their kind is for the validator to say.
+				// The validator reports what these need in addition to their kind.
 				out := b.execute("propose", object{"write": tt.write, "parameters": parameters}, in{})
 				if !out.OK && !strings.Contains(out.Error.Message, "needs") {
 					t.Errorf("%s: %v", name, out.Error)
@@ -90,8 +90,8 @@ func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 	})
 }
 
-// TestAPartIsFoundByItsKind: what people call a part by is mostly the label of its kind,
-// and the flow has only one of it.
+// TestAPartIsFoundByItsKind: people mostly use the label of the kind, and the flow has only one
+// such node.
 func TestAPartIsFoundByItsKind(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -115,7 +115,7 @@ func TestAPartIsFoundByItsKind(t *testing.T) {
 	})
 }
 
-// linesOf lists what a proposal changes, as its gate shows it.
+// linesOf returns the changes of a proposal, as its gate shows them.
 func linesOf(shown object) []string {
 	changes, _ := shown["changes"].(object)
 	var out []string
@@ -130,8 +130,7 @@ func linesOf(shown object) []string {
 	return out
 }
 
-// TestAnotherProvidersModelTakesTheNodesPlace with its connections and a
-// credential of its own.
+// TestAnotherProvidersModelTakesTheNodesPlace with its connections and a credential of its own.
 func TestAnotherProvidersModelTakesTheNodesPlace(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -159,8 +158,8 @@ func TestAnotherProvidersModelTakesTheNodesPlace(t *testing.T) {
 	})
 }
 
-// TestWhatWordsMeanIsSearchedFor among the parts of the flow and the kinds of
-// nodes, without a list of names.
+// TestWhatWordsMeanIsSearchedFor among the parts of the flow and the kinds of nodes, without a list
+// of names.
 func TestWhatWordsMeanIsSearchedFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// agentOps make a flow of an agent, a model and two tools, one of which holds a
-// secret and one a long text.
+// agentOps builds a flow of an agent, a model and two tools, one with a secret and one with a long
+// text.
 func agentOps() []object {
 	return []object{
 		{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "model", "params": object{"temperature": 0.2}},
@@ -44,8 +44,8 @@ func TestExcerptsGiveOnlyWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// TestAnExcerptSaysWhatIsSetAndWhatIsNeeded: values that are none are left out,
-// a bound credential is told and its id is not, a star marks what is required.
+// TestAnExcerptSaysWhatIsSetAndWhatIsNeeded: empty values are omitted, a bound credential is shown
+// without its id, and a star marks required parameters.
 func TestAnExcerptSaysWhatIsSetAndWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

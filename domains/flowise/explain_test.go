@@ -10,8 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// TestAFlowIsExplainedByItsParts in words that name them, as is a list of those
-// that use one.
+// TestAFlowIsExplainedByItsParts by name; so are flows in a list by a part that they use.
 func TestAFlowIsExplainedByItsParts(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -37,8 +36,8 @@ func TestAFlowIsExplainedByItsParts(t *testing.T) {
 	})
 }
 
-// TestAFlowThatDoesNotAnswerIsDiagnosedAndMended: the cause, where it is, what
-// mends it, and where that needs no word, mending.
+// TestAFlowThatDoesNotAnswerIsDiagnosedAndMended: cause, place, fix, and the automatic fix if no
+// input is needed.
 func TestAFlowThatDoesNotAnswerIsDiagnosedAndMended(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -61,19 +60,19 @@ func TestAFlowThatDoesNotAnswerIsDiagnosedAndMended(t *testing.T) {
 	if after := b.facts("diagnose_chatflow", object{"chatflow_id": id}, in{}); after["valid"] != true {
 		t.Errorf("after mending: %v", after)
 	}
-	// A flow that answers is told to.
+	// A flow that answers is reported as such.
 	if well := b.facts("diagnose_chatflow", object{"chatflow_id": b.create("Well", "Pong")}, in{}); well["answers"] != true {
 		t.Errorf("%v", well)
 	}
 }
 
-// TestAMissingConnectionIsMended: what only one node of the flow gives needs nobody's word,
-// and the diagnosis says with which op.
+// TestAMissingConnectionIsMended: if only one node is suitable, no input is needed, and the
+// diagnosis has the op.
 func TestAMissingConnectionIsMended(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	credential, _ := b.newCredential("openAIApi")
-	without := append(chatOps(credential)[:6:6], chatOps(credential)[7:]...) // the memory is connected to nothing
+	without := append(chatOps(credential)[:6:6], chatOps(credential)[7:]...) // the memory is not connected
 	made := b.execute("compile_flow", object{"ops": without, "type": "CHATFLOW"}, in{})
 	id := b.server.AddFlow("Apart", "CHATFLOW", b.graph(made))
 	found := b.facts("diagnose_chatflow", object{"chatflow_id": id}, in{})
@@ -93,7 +92,7 @@ func TestAMissingConnectionIsMended(t *testing.T) {
 	}
 }
 
-// TestHealthShowsNoKeyThatAServerRepeats: anybody may ask for it.
+// TestHealthShowsNoKeyThatAServerRepeats: health is public.
 func TestHealthShowsNoKeyThatAServerRepeats(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-proj-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA"

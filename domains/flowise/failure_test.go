@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// answers serves one flow; all but reading it is answered by other.
+// answers serves one flow; other answers every request except reading it.
 func (b *bench) answers(other http.HandlerFunc) {
 	b.Helper()
 	made := b.execute("compile_flow", object{"ops": replyOps("Pong")}, in{})
@@ -36,8 +36,7 @@ func (b *bench) answers(other http.HandlerFunc) {
 	b.restart()
 }
 
-// TestWhatAServerSaysOfAFailureIsShownWithoutItsSecrets: models quote the key
-// that they refuse.
+// TestWhatAServerSaysOfAFailureIsShownWithoutItsSecrets: models quote the key that they reject.
 func TestWhatAServerSaysOfAFailureIsShownWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -58,8 +57,7 @@ func TestWhatAServerSaysOfAFailureIsShownWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-// TestAWriteWhoseAnswerIsTooLargeMayHaveTakenPlace: it was sent, and what came
-// back was not read.
+// TestAWriteWhoseAnswerIsTooLargeMayHaveTakenPlace: it was sent, and its answer was not read.
 func TestAWriteWhoseAnswerIsTooLargeMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -1,12 +1,10 @@
-// Package flowise is the domain of Flowise: chatflows are found, compiled from
-// edits, checked, written, tested, versioned and rolled back, on one or several
-// servers.
+// Package flowise is the domain of Flowise: it finds chatflows, compiles edits, and validates,
+// writes, tests, versions and rolls back flows on one or several servers.
 //
-// The manifest is made of the Go types here and of the files in manifest, which
-// hold words and texts, and of the skills. The package reads no
-// environment: everything that differs between installations is in Config. It
-// knows nothing of plans and approvals; what may be written is decided before a
-// call reaches it, and that only checked bytes are written is decided here.
+// The manifest is built from the Go types and the files in manifest, which hold vocabulary and
+// texts, and the skills. The package does not read the environment: everything that differs between
+// installations is in Config. It does not know plans or approvals; the core decides what may be
+// written. This package guarantees that only validated bytes are written.
 package flowise
 
 import (
@@ -36,27 +34,27 @@ var manifestFiles embed.FS
 //go:embed skills/*.md
 var skillFiles embed.FS
 
-// Instance is one Flowise that the domain serves.
+// Instance is one Flowise server.
 type Instance = api.Instance
 
-// ParseInstances reads a JSON list of instances and the keys that it names.
+// ParseInstances parses a JSON list of instances and reads the API keys from the variables that it
+// names.
 func ParseInstances(text string, getenv func(string) string) ([]Instance, error) {
 	return api.ParseInstances(text, getenv)
 }
 
-// Data is what the domain remembers beyond a process: versions of flows, what
-// passed validation, patterns, fresher definitions of nodes.
+// Data is the domain's persistent data: versions of flows, hashes of validated flows, patterns and
+// refreshed node definitions.
 type Data = store.Store
 
-// OpenData opens a Data: a file, which is made if there is none, or the address
-// of a PostgreSQL database (postgres://…); "" keeps it in memory. Close it when
-// the service has stopped.
+// OpenData opens the data of a source: a SQLite file, which is created if needed, or the URL of a
+// PostgreSQL database (postgres://…). "" keeps the data in memory. Close it after the service has
+// stopped.
 func OpenData(ctx context.Context, source string) (*Data, error) {
 	return store.Open(ctx, store.Config{Source: source})
 }
 
-// Drift describes what to do when the definitions of nodes are others than those
-// that a plan was made with.
+// Drift is the policy if the node definitions have changed since a plan was made.
 type Drift = policy.Drift
 
 // The policies.
@@ -66,8 +64,7 @@ const (
 	DriftRefresh = policy.DriftRefresh
 )
 
-// Acting describes what becomes of questions to flows that may act on the world when
-// they are asked, by their tools.
+// Acting is the policy for questions to flows whose tools may have effects outside Flowise.
 type Acting = policy.Acting
 
 // The policies.
@@ -76,36 +73,34 @@ const (
 	ActingAllow  = policy.ActingAllow
 )
 
-// Config describes the servers and the service in front of them. Instances and
-// Data are required.
+// Config configures the servers and the service in front of them. Instances and Data are required.
 type Config struct {
 	Instances []Instance
-	// Data keeps versions, patterns and the guard of writes.
+	// Data stores versions, patterns and the hashes of validated flows.
 	Data *Data
-	// Keys keeps idempotency keys [in memory, forgotten at a restart].
+	// Keys stores the idempotency keys [in memory, lost at a restart].
 	Keys domainkit.Store
-	// Authorization are the bearer tokens that callers of the service must
-	// send; none means no authentication.
+	// Authorization are the bearer tokens that callers must send; none means no authentication.
 	Authorization []string
-	// Folder is where exported flows are, which can be imported from there [none].
+	// Folder is the folder of exported flows that can be imported [none].
 	Folder string
-	// Drift is what to do about definitions that changed [warn].
+	// Drift is the policy for changed definitions [warn].
 	Drift Drift
-	// Acting is what becomes of questions to flows that may act [refuse].
+	// Acting is the policy for questions to flows that may act [refuse].
 	Acting Acting
-	// MaxConcurrency bounds the requests under way to each server [4].
+	// MaxConcurrency limits the concurrent requests to each server [4].
 	MaxConcurrency int
-	// CacheTTL is how long definitions and templates are kept [5m].
+	// CacheTTL is how long definitions and templates are cached [5m].
 	CacheTTL time.Duration
-	// BackoffMin and BackoffMax bound the wait between tries of a read [200ms, 5s].
+	// BackoffMin and BackoffMax bound the wait between attempts of a read [200ms, 5s].
 	BackoffMin, BackoffMax time.Duration
-	// Transport carries the requests [a clone of http.DefaultTransport].
+	// Transport sends the requests [a clone of http.DefaultTransport].
 	Transport http.RoundTripper
 	Now       func() time.Time
 	Logger    *slog.Logger
 }
 
-// New makes the service; it calls no server yet.
+// New returns the service; it does not call a server yet.
 func New(cfg Config) (*domainkit.Service, error) {
 	s, err := cfg.site()
 	if err != nil {
@@ -132,7 +127,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	return svc, nil
 }
 
-// site opens the servers and what is kept of them.
+// site returns the servers with their caches and data.
 func (cfg Config) site() (*site.Site, error) {
 	return site.New(site.Config{
 		Instances: cfg.Instances, Data: cfg.Data, Folder: cfg.Folder, Now: cfg.Now, Log: cfg.Logger,
@@ -143,8 +138,8 @@ func (cfg Config) site() (*site.Site, error) {
 	})
 }
 
-// readManifest merges the words and texts of the packages: domain.json is the
-// manifest, the other files add capabilities and workflows to it.
+// readManifest merges the manifest files: domain.json is the manifest, the other files add
+// capabilities and workflows.
 func readManifest() ([]byte, error) {
 	entries, err := manifestFiles.ReadDir("manifest")
 	if err != nil {
@@ -179,7 +174,7 @@ func readManifest() ([]byte, error) {
 	return json.Marshal(whole)
 }
 
-// readSkills returns the texts for prompts by the names of their files.
+// readSkills returns the prompt texts by file name.
 func readSkills() (map[string]string, error) {
 	entries, err := skillFiles.ReadDir("skills")
 	if err != nil {

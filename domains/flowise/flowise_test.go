@@ -24,22 +24,22 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// exampleID is the chatflow that the manifest's examples speak of.
+// exampleID is the chatflow that the manifest's examples refer to.
 const exampleID = "7d4f0c1e-2b3a-4c5d-8e6f-0a1b2c3d4e5f"
 
 // bench is a server with the domain in front of it, both over HTTP.
 type bench struct {
 	*testing.T
-	server *sandbox.Server // nil: a real one
+	server *sandbox.Server // nil for a real server
 	base   string
 	key    string
 	config flowise.Config
 	url    string
-	// bases are the hashes that changes were bound to, by capability and key.
+	// bases are the hashes to which changes were bound, by capability and key.
 	bases map[string]string
 }
 
-// setup serves the domain for a server in memory, with its data in files.
+// setup serves the domain for an in-memory server, with its data in files.
 func setup(t *testing.T) *bench {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Config{})
@@ -53,7 +53,7 @@ func setup(t *testing.T) *bench {
 	return b
 }
 
-// real serves the domain for the server that the environment names, if any.
+// real serves the domain for the server in the environment, if any.
 func real(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{T: t, base: os.Getenv("FLOWISE_URL"), key: os.Getenv("FLOWISE_KEY")}
@@ -87,7 +87,7 @@ func (b *bench) open() {
 	b.restart()
 }
 
-// restart serves the domain again, as a new process that has lost its memory.
+// restart serves the domain again, like a new process without the old memory.
 func (b *bench) restart() {
 	b.Helper()
 	svc, err := flowise.New(b.config)
@@ -97,7 +97,7 @@ func (b *bench) restart() {
 	b.url = domaintest.Serve(b, svc)
 }
 
-// direct calls the server past the domain, as somebody in Flowise does.
+// direct calls the server directly, like a user of Flowise.
 func (b *bench) direct(method, path string, body, out any) {
 	b.Helper()
 	raw, err := json.Marshal(body)
@@ -120,13 +120,13 @@ func (b *bench) direct(method, path string, body, out any) {
 	}
 }
 
-// in names the run and the idempotency key of a call.
+// in are the run and the idempotency key of a call.
 type in struct{ run, key, instance string }
 
-// execute calls a capability; the key is only used by writes.
+// execute calls a capability; only writes use the key.
 //
-// A change is bound to the flow as it is, unless the test says to what; a repeat
-// to what the first call was bound to.
+// A change is bound to the current flow unless the test gives a base; a retry is bound to the base
+// of the first call.
 func (b *bench) execute(capability string, parameters object, at in) contracts.ToolResult {
 	b.Helper()
 	if _, says := parameters["base_sha256"]; !says && changes(capability) {
@@ -139,7 +139,7 @@ func (b *bench) execute(capability string, parameters object, at in) contracts.T
 	return out
 }
 
-// changes reports whether a capability changes a flow that is there.
+// changes reports whether a capability changes an existing flow.
 func changes(capability string) bool {
 	return slices.Contains([]string{
 		"apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "deploy_chatflow", "set_category",
@@ -148,7 +148,7 @@ func changes(capability string) bool {
 	}, capability)
 }
 
-// baseFor looks at a flow for a change.
+// baseFor returns the base of a change.
 func (b *bench) baseFor(capability, id string, at in) string {
 	b.Helper()
 	key := capability + " " + at.key
@@ -156,7 +156,7 @@ func (b *bench) baseFor(capability, id string, at in) string {
 		return base
 	}
 	out := b.execute("get_chatflow", object{"chatflow_id": id}, in{instance: at.instance})
-	base := strings.Repeat("0", 64) // of a flow that is not there
+	base := strings.Repeat("0", 64) // for a missing flow
 	if out.OK {
 		base = text(out.Facts["state_sha256"])
 	}
@@ -199,7 +199,7 @@ func text(v any) string {
 	return s
 }
 
-// replyOps make an agent flow that replies with a text.
+// replyOps builds an agent flow that replies with a text.
 func replyOps(reply string) []object {
 	return []object{
 		{"op_type": "AddNode", "node_name": "startAgentflow", "node_id": "startAgentflow_0"},
@@ -208,7 +208,7 @@ func replyOps(reply string) []object {
 	}
 }
 
-// setReply changes what such a flow replies.
+// setReply changes the reply of such a flow.
 func setReply(reply string) []object {
 	return []object{{"op_type": "SetParam", "node_id": "directReplyAgentflow_0", "param_name": "directReplyMessage", "value": reply}}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/history"
 )
 
-// Watch keeps what people edit in Flowise's own pages as versions, until ctx ends:
-// it looks at every server each time that every is over, and reads what changed.
+// Watch stores edits made in Flowise's own UI as versions, until ctx ends. It polls all servers at
+// the given interval and reads the flows that changed.
 func Watch(ctx context.Context, cfg Config, every time.Duration) error {
 	s, err := cfg.site()
 	if err != nil {
@@ -19,8 +19,8 @@ func Watch(ctx context.Context, cfg Config, every time.Duration) error {
 	return nil
 }
 
-// Export writes all flows of a server ("" for the default one) into a folder, one
-// readable file for each, and tells their names. The same flows give the same bytes.
+// Export writes all flows of a server ("" for the default one) to a folder, one readable file per
+// flow, and returns the file names. The output is deterministic.
 func Export(ctx context.Context, cfg Config, instance, folder string) ([]string, error) {
 	s, err := cfg.site()
 	if err != nil {

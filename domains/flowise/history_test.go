@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// changesOf are the changes of one flow, the newest first.
+// changesOf returns the changes of one flow, newest first.
 func (b *bench) changesOf(id string) []object {
 	b.Helper()
 	list, _ := b.facts("list_changes", object{"chatflow_id": id}, in{})["changes"].([]any)
@@ -24,9 +24,8 @@ func (b *bench) changesOf(id string) []object {
 	return out
 }
 
-// TestWhatIsEditedInFlowiseIsKeptAndCanBeRestored: an edit that somebody makes in
-// Flowise's own page is a version, with what it changed, and can be gone back from
-// and to.
+// TestWhatIsEditedInFlowiseIsKeptAndCanBeRestored: an edit in Flowise's UI is stored as a version
+// with its differences, and can be rolled back from and to.
 func TestWhatIsEditedInFlowiseIsKeptAndCanBeRestored(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -65,8 +64,8 @@ func TestWhatIsEditedInFlowiseIsKeptAndCanBeRestored(t *testing.T) {
 	})
 }
 
-// TestTheWatcherKeepsEditsThatNobodyAsksFor: two edits with nobody asking between
-// them are two versions, because the servers are looked at all the time.
+// TestTheWatcherKeepsEditsThatNobodyAsksFor: two edits without a call between them are two
+// versions, because Watch polls the servers.
 func TestTheWatcherKeepsEditsThatNobodyAsksFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -92,9 +91,8 @@ func TestTheWatcherKeepsEditsThatNobodyAsksFor(t *testing.T) {
 	}
 }
 
-// TestExportedFlowsAreTheSameFilesAndComeBack: the same flows give the same bytes,
-// no id of a credential is needed where they go, and an import is bound as any
-// other change.
+// TestExportedFlowsAreTheSameFilesAndComeBack: exports are deterministic and contain no credential
+// ids, and an import is bound like any other change.
 func TestExportedFlowsAreTheSameFilesAndComeBack(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -106,7 +104,7 @@ func TestExportedFlowsAreTheSameFilesAndComeBack(t *testing.T) {
 		name := "Exported " + rand.Text()
 		id := text(b.facts("create_chatflow", object{"name": name, "ops": chatOps(credential)}, in{key: rand.Text()})["chatflow_id"])
 		if b.server == nil {
-			// A real server has many flows of other tests; one is enough here.
+			// A real server has flows of other tests; one is enough here.
 			out := b.execute("export_chatflow", object{"chatflow_id": id}, in{})
 			if !out.OK || !strings.Contains(string(out.Artifacts["export"]), called) {
 				t.Errorf("%v", out)

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// withExports gives the domain the folder of files that people have in their hands.
+// withExports configures a folder with various exported files.
 func (b *bench) withExports() {
 	b.Helper()
 	b.config.Folder = filepath.Join("testdata", "exports")
 	b.restart()
 }
 
-// imported brings a file in as it was proposed.
+// imported imports a file as proposed.
 func (b *bench) imported(parameters object) object {
 	b.Helper()
 	shown := b.proposed("import_chatflow", parameters)
@@ -25,8 +25,8 @@ func (b *bench) imported(parameters object) object {
 	return b.facts("import_chatflow", with, in{key: "import " + b.Name() + text(shown["graph_sha256"]) + text(with["base_sha256"])})
 }
 
-// TestFilesOfEveryShapeAreImported: what the canvas, the dashboard, the API and people
-// write is a flow here, with the name that it has there, and answers.
+// TestFilesOfEveryShapeAreImported: files of the canvas, the dashboard, the API and people become
+// flows with their names, and answer.
 func TestFilesOfEveryShapeAreImported(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -53,7 +53,7 @@ func TestFilesOfEveryShapeAreImported(t *testing.T) {
 				t.Helper()
 				b.withExports()
 				if b.server == nil {
-					tt.parameters["as"] = tt.name + " " + t.Name() // other tests' flows are there
+					tt.parameters["as"] = tt.name + " " + t.Name() // the server has flows of other tests
 					tt.name = text(tt.parameters["as"])
 				}
 				made := b.imported(tt.parameters)
@@ -70,8 +70,8 @@ func TestFilesOfEveryShapeAreImported(t *testing.T) {
 	}
 }
 
-// TestAnImportSaysWhatIsMissing: what cannot be taken is refused before a gate, with
-// what it is instead, or node by node.
+// TestAnImportSaysWhatIsMissing: an invalid file is refused before a gate, with what it is or with
+// the fault of each node.
 func TestAnImportSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -106,9 +106,8 @@ func TestAnImportSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestAnImportFindsItsCredentials: exports have none. Where the server has one of the
-// type it is bound, where it has several the gate says what is open, and a second import
-// keeps what somebody bound meanwhile.
+// TestAnImportFindsItsCredentials: exports have none. The only one of a type is bound; if there are
+// several, the gate says so; and a second import keeps the binding that was made meanwhile.
 func TestAnImportFindsItsCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,8 +144,7 @@ func TestAnImportFindsItsCredentials(t *testing.T) {
 	}
 }
 
-// TestOldNodesInANewAgentflowAreDiagnosed: whoever has such a flow on the server is
-// told which node it is and what takes its place.
+// TestOldNodesInANewAgentflowAreDiagnosed: the diagnosis names the node and its replacement.
 func TestOldNodesInANewAgentflowAreDiagnosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -32,7 +32,7 @@ func TestEveryFlowIsFoundByItsNameHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-// pages serves lists of flows as a Flowise does, of those that flows gives.
+// pages serves lists of the flows that the function returns, like Flowise.
 func (b *bench) pages(flows func(page int) []string) {
 	b.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,8 +59,8 @@ func names(n int) []string {
 	return out
 }
 
-// TestNoFlowIsMissedWhenOneIsDeletedMeanwhile: a flow that goes from the first
-// page moves the first of the second page onto the one that was read already.
+// TestNoFlowIsMissedWhenOneIsDeletedMeanwhile: deleting a flow of the first page moves the first
+// flow of the second page to the page that was already read.
 func TestNoFlowIsMissedWhenOneIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -91,8 +91,8 @@ func TestAListThatIsCutSaysSo(t *testing.T) {
 	}
 }
 
-// TestNamesOfOtherScriptsAreToldApart: signs and accents are only passed over
-// where nothing else tells what was meant.
+// TestNamesOfOtherScriptsAreToldApart: punctuation and accents are ignored only if nothing else
+// distinguishes the names.
 func TestNamesOfOtherScriptsAreToldApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// TestTheLastTwoVersionsNeedNoNames: without versions the newest two that differ are
-// compared, the flow as it is now being the later one.
+// TestTheLastTwoVersionsNeedNoNames: by default the newest two different versions are compared, the
+// current flow being the later one.
 func TestTheLastTwoVersionsNeedNoNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -28,7 +28,7 @@ func TestTheLastTwoVersionsNeedNoNames(t *testing.T) {
 	}
 }
 
-// TestWhetherThereIsACredentialIsAYesOrNo: by the name of a node, of a type or of a company.
+// TestWhetherThereIsACredentialIsAYesOrNo: by the name of a node, a type or a vendor.
 func TestWhetherThereIsACredentialIsAYesOrNo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -48,7 +48,7 @@ func TestWhetherThereIsACredentialIsAYesOrNo(t *testing.T) {
 	}
 }
 
-// TestFlowsThatNobodyChanged: a day leaves out what was changed since.
+// TestFlowsThatNobodyChanged: flows changed since the day are left out.
 func TestFlowsThatNobodyChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -71,7 +71,7 @@ func TestFlowsThatNobodyChanged(t *testing.T) {
 	}
 }
 
-// TestChangesOfAPeriod: those of one chatflow are all that are kept, unless a period is said.
+// TestChangesOfAPeriod: for one chatflow, all stored changes unless a period is given.
 func TestChangesOfAPeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -92,7 +92,7 @@ func TestChangesOfAPeriod(t *testing.T) {
 	}
 }
 
-// TestTheLastChangeSaysWhoAndWhen: also of a flow that was only ever edited in Flowise.
+// TestTheLastChangeSaysWhoAndWhen, also for a flow that was only edited in Flowise.
 func TestTheLastChangeSaysWhoAndWhen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -113,7 +113,7 @@ func TestTheLastChangeSaysWhoAndWhen(t *testing.T) {
 	}
 }
 
-// TestSoManyQuestions are asked as are wanted.
+// TestSoManyQuestions: the number of questions is as requested.
 func TestSoManyQuestions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,8 +126,8 @@ func TestSoManyQuestions(t *testing.T) {
 	}
 }
 
-// TestATestOfAFlowThatDoesNotAnswerEnds: within its bound, with what to do; the other
-// questions are not asked in vain.
+// TestATestOfAFlowThatDoesNotAnswerEnds within its timeout, with advice; the remaining questions
+// are not asked.
 func TestATestOfAFlowThatDoesNotAnswerEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,12 +9,11 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// lost is one write whose answer does not arrive, on a flow with the versions
-// "one" and "two".
+// lost is one write whose answer is lost, on a flow with the versions "one" and "two".
 type lost struct {
 	method, effect string
 	parameters     object
-	// name and reply are what is there afterwards; no reply means no flow.
+	// name and reply are the state afterwards; no reply means no flow.
 	name, reply string
 }
 
@@ -61,7 +60,7 @@ func (l lost) lose(t *testing.T, capability string, fault sandboxkit.Kind) {
 		t.Fatal("no answer was lost")
 	}
 	b.restart()
-	// What the server itself called failed stays so, and says that it was applied.
+	// A write that the server reported as failed stays failed, with effect applied.
 	again := b.execute(capability, parameters, in{key: "k"})
 	if !again.OK && (fault != sandboxkit.ServerErrorAfter || again.Error.EffectOf() != contracts.EffectApplied) {
 		t.Fatal(again.Error)

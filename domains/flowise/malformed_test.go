@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestMalformedGraphsAreNeverSent: what Flowise takes and then fails on, or
-// saves and then calls failed, is refused before any write, also when the
-// refusal of the validator is ignored.
+// TestMalformedGraphsAreNeverSent: a graph that Flowise would accept and then fail on, or save and
+// report as failed, is refused before any write, even if validation is skipped.
 func TestMalformedGraphsAreNeverSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

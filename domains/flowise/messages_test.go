@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMessagesAreDeletedAndTheFlowStays: what was said until the last message that
-// was looked at goes; what was said since stays, and so does the flow.
+// TestMessagesAreDeletedAndTheFlowStays: messages up to the reviewed one are deleted; later ones
+// and the flow stay.
 func TestMessagesAreDeletedAndTheFlowStays(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -37,7 +37,7 @@ func TestMessagesAreDeletedAndTheFlowStays(t *testing.T) {
 		if after := b.facts("get_chatflow", object{"chatflow_id": id}, in{})["state_sha256"]; after != before {
 			t.Error("the flow itself was changed")
 		}
-		// What came later than what was looked at stays.
+		// Messages after the reviewed one stay.
 		b.facts("predict_chatflow", object{"chatflow_id": id, "question": "second"}, in{})
 		b.facts("delete_messages", object{"chatflow_id": id, "which": "all", "until": "2020-01-01T00:00:00.000Z"}, in{key: "old" + id})
 		if left := b.facts("count_messages", object{"chatflow_id": id}, in{}); left["count"] != 2.0 {

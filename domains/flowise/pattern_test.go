@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// TestAPatternWhoseNodesHaveChangedIsNotUsed: the definitions that a pattern was saved
-// with are compared before it is used, offered or built with.
+// TestAPatternWhoseNodesHaveChangedIsNotUsed: its definitions are compared before it is used,
+// offered or built with.
 func TestAPatternWhoseNodesHaveChangedIsNotUsed(t *testing.T) {
 	t.Parallel()
 	b := newer(t, flowise.DriftWarn, otherReply(t))
@@ -41,8 +41,7 @@ func TestAPatternWhoseNodesHaveChangedIsNotUsed(t *testing.T) {
 	b.facts("use_pattern", object{"pattern_id": id, "any_schema": true}, in{})
 }
 
-// TestAPatternIsChangedToWhatIsWanted: the ops for a goal are those that the pattern
-// lacks, and none where it has everything.
+// TestAPatternIsChangedToWhatIsWanted: the ops add only what the pattern lacks.
 func TestAPatternIsChangedToWhatIsWanted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -64,8 +63,8 @@ func TestAPatternIsChangedToWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestTheFiveStepsOfADomainAreCalledByName plays discover, compile_ops, validate,
-// generate_tests and evaluate.
+// TestTheFiveStepsOfADomainAreCalledByName calls discover, compile_ops, validate, generate_tests
+// and evaluate.
 func TestTheFiveStepsOfADomainAreCalledByName(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -95,8 +94,8 @@ func TestTheFiveStepsOfADomainAreCalledByName(t *testing.T) {
 	}
 }
 
-// TestAContractNamesWhatIsPersonal: a person approves which data passes through a new
-// flow, what of it is personal, which credentials it takes and what a test must show.
+// TestAContractNamesWhatIsPersonal: a person approves the data of a new flow, the personal part of
+// it, its credentials and its success criteria.
 func TestAContractNamesWhatIsPersonal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

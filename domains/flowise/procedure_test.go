@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTheStepsOfADevelopmentHaveTheirNamesAndPhases: those who watch a development, and
-// those who look into its ledger later, know its steps by these names.
+// TestTheStepsOfADevelopmentHaveTheirNamesAndPhases: users of the run view and the audit trail know
+// the steps by these names.
 func TestTheStepsOfADevelopmentHaveTheirNamesAndPhases(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -63,8 +63,7 @@ func TestTheStepsOfADevelopmentHaveTheirNamesAndPhases(t *testing.T) {
 	}
 }
 
-// TestEachSkillIsUsedByAStep, and each step that thinks or judges has a skill that is
-// there.
+// TestEachSkillIsUsedByAStep, and each reason or judge step has an existing skill.
 func TestEachSkillIsUsedByAStep(t *testing.T) {
 	t.Parallel()
 	m := setup(t).manifest()
@@ -90,8 +89,8 @@ func TestEachSkillIsUsedByAStep(t *testing.T) {
 	}
 }
 
-// TestTestsAreMadeSideBySide: nobody is answered before several questions are there, so
-// tests that were made in turn would never end.
+// TestTestsAreMadeSideBySide: the server answers only once several questions are pending, so
+// sequential tests would never end.
 func TestTestsAreMadeSideBySide(t *testing.T) {
 	t.Parallel()
 	const together = 4
@@ -113,7 +112,7 @@ func TestTestsAreMadeSideBySide(t *testing.T) {
 			mu.Unlock()
 			select {
 			case <-all:
-			case <-time.After(10 * time.Second): // only where the test fails
+			case <-time.After(10 * time.Second): // only if the test fails
 				w.WriteHeader(http.StatusInternalServerError)
 				return
 			}

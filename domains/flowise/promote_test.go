@@ -24,7 +24,7 @@ func (b *bench) withStaging() *sandbox.Server {
 	return server
 }
 
-// promote proposes a promotion and makes it as it was shown.
+// promote proposes a promotion and executes it as shown.
 func (b *bench) promote(id, key string) object {
 	b.Helper()
 	shown := b.proposed("promote_chatflow", object{"chatflow_id": id, "to": "staging"})
@@ -33,10 +33,9 @@ func (b *bench) promote(id, key string) object {
 	}, in{key: key})
 }
 
-// TestAPromotionMapsByNameAndIsBound: a flow goes to another server with the
-// credentials that are called the same there; what is missing is named before the
-// gate; a second promotion changes the flow that is there, and an edit there
-// between gate and write is not overwritten.
+// TestAPromotionMapsByNameAndIsBound: a flow is copied to another server with the credentials of
+// the same names. Missing ones are named before the gate. A second promotion changes the existing
+// copy, and an edit there between gate and write is not overwritten.
 func TestAPromotionMapsByNameAndIsBound(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -48,7 +47,7 @@ func TestAPromotionMapsByNameAndIsBound(t *testing.T) {
 		if out.OK || !strings.Contains(out.Error.Message, called) {
 			t.Fatalf("a credential that is not there: %v", out)
 		}
-		staging.AddCredential("another", "openAIApi") // servers in memory give the same ids in the same order
+		staging.AddCredential("another", "openAIApi") // in-memory servers generate the same ids in the same order
 		there := staging.AddCredential(called, "openAIApi")
 
 		made := b.promote(id, "first"+id)
@@ -64,7 +63,7 @@ func TestAPromotionMapsByNameAndIsBound(t *testing.T) {
 		if out.OK || !strings.Contains(out.Error.Message, "nothing would change") {
 			t.Errorf("the same again: %v", out)
 		}
-		// A change here goes to the flow that is there.
+		// A change here is promoted to the existing copy.
 		b.facts("set_prompt", object{"chatflow_id": id, "prompt": "Be brief"}, in{key: "prompt" + id})
 		shown := b.proposed("promote_chatflow", object{"chatflow_id": id, "to": "staging"})
 		if lines := strings.Join(linesOf(shown), "; "); lines != "toolAgent_0.systemMessage: Be helpful → Be brief" {
@@ -80,7 +79,7 @@ func TestAPromotionMapsByNameAndIsBound(t *testing.T) {
 		if changed["chatflow_id"] != copied || changed["previous_version"] == "" {
 			t.Errorf("it made another flow: %v", changed)
 		}
-		// What was there before is taken back; what was new goes.
+		// A changed flow is restored; a new one is deleted.
 		b.facts("withdraw_chatflow", object{"chatflow_id": copied, "instance": "staging", "version": changed["previous_version"], "base_sha256": changed["sha256"]}, in{key: "back" + id})
 		now := b.facts("get_chatflow", object{"chatflow_id": copied}, in{instance: "staging"})
 		if graph := b.graph(b.execute("load_flow", object{"chatflow_id": copied}, in{instance: "staging"})); !strings.Contains(graph, "0.1") {
@@ -93,8 +92,8 @@ func TestAPromotionMapsByNameAndIsBound(t *testing.T) {
 	})
 }
 
-// TestAPromotionNeedsTheVariablesThere: a variable that the other server lacks is
-// named before anything is written.
+// TestAPromotionNeedsTheVariablesThere: a variable missing on the other server is named before
+// anything is written.
 func TestAPromotionNeedsTheVariablesThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// formOps make an agent flow that begins with a form and says what it was told.
+// formOps builds an agent flow that starts with a form and repeats its values.
 func formOps() []object {
 	fields := []object{
 		{"type": "string", "label": "Name", "name": "name"},
@@ -53,8 +53,8 @@ func TestAFlowThatBeginsWithAFormTakesItsValues(t *testing.T) {
 	})
 }
 
-// TestAFormThatIsNotFilledInRightlyIsNotSent: the server would answer, with
-// "{{ $form.age }}" in the text.
+// TestAFormThatIsNotFilledInRightlyIsNotSent: the server would answer, with "{{ $form.age }}" in
+// the text.
 func TestAFormThatIsNotFilledInRightlyIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -7,15 +7,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Refreshing describes what to ask a server for again: nodes, templates or
-// credentials.
+// Refreshing selects what to read again from a server: nodes, templates or credentials.
 type Refreshing = site.Refreshing
 
-// Refreshed is what a server answered, in the form in which it is kept.
+// Refreshed is a server's answer in the form in which it is stored.
 type Refreshed = site.Refreshed
 
-// Refresh asks a server for what it knows now and keeps it. The same answers
-// give the same bytes.
+// Refresh reads the current data of a server and stores it. The same answers give the same bytes.
 func Refresh(ctx context.Context, cfg Config, r Refreshing) (Refreshed, error) {
 	s, err := cfg.site()
 	if err != nil {
@@ -24,8 +22,7 @@ func Refresh(ctx context.Context, cfg Config, r Refreshing) (Refreshed, error) {
 	return s.Refresh(ctx, r)
 }
 
-// ValidateSnapshot checks what is kept, without asking a server. Nothing kept
-// is fine.
+// ValidateSnapshot validates the stored data without calling a server. Missing data is valid.
 func ValidateSnapshot(ctx context.Context, cfg Config, r Refreshing) error {
 	s, err := cfg.site()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// register registers the capabilities of all packages.
+// register adds the capabilities of all packages.
 func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 	rules, err := policy.New(s, cmp.Or(cfg.Drift, DriftWarn), cmp.Or(cfg.Acting, ActingRefuse))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// graphOf is the graph of one of the kept exports.
+// graphOf returns the graph of a stored export.
 func graphOf(t *testing.T, name string) object {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "exports", name))
@@ -28,7 +28,7 @@ func graphOf(t *testing.T, name string) object {
 	return object{"nodes": file["nodes"], "edges": file["edges"]}
 }
 
-// byHand is a graph of nodes, each connected to the next, with what a person writes.
+// byHand returns a graph of nodes in a chain, with only what a person would write.
 func byHand(names ...string) object {
 	nodes, edges := []object{}, []object{}
 	for i, name := range names {
@@ -41,8 +41,8 @@ func byHand(names ...string) object {
 	return object{"nodes": nodes, "edges": edges}
 }
 
-// TestFilesOfPublicReports: what people wrote to the makers of Flowise, and of flows for
-// it, that it does not take, rebuilt small. Each is imported, or said what is wrong with it.
+// TestFilesOfPublicReports: files from public bug reports that Flowise does not accept, reduced in
+// size. Each is imported, or refused with its fault.
 func TestFilesOfPublicReports(t *testing.T) {
 	t.Parallel()
 	echo, agent := graphOf(t, "api-row.json"), graphOf(t, "Welcome Agents.json")
@@ -69,8 +69,8 @@ func TestFilesOfPublicReports(t *testing.T) {
 	tests := map[string]struct {
 		file string
 		body object
-		name string   // of the flow that comes of it
-		says []string // where none does
+		name string   // of the imported flow
+		says []string // if it is refused
 	}{
 		"FlowiseAI/Flowise#3274: the canvas's file of a chatflow, for the dashboard": {file: "testchat Chatflow.json", body: echo, name: "testchat"},
 		"FlowiseAI/Flowise#4932: the same of an agentflow":                           {file: "Greeter Agents.json", body: agent, name: "Greeter"},

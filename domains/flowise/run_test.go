@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 )
 
-// agent makes a tool agent whose model and MCP server are of this test.
+// agent creates a tool agent whose model and MCP server are the test's.
 func (b *bench) agent() (id string, tools *flowisetest.MCP) {
 	b.Helper()
 	tools = &flowisetest.MCP{}
@@ -38,7 +38,7 @@ func (b *bench) agent() (id string, tools *flowisetest.MCP) {
 	return text(made["chatflow_id"]), tools
 }
 
-// credential saves a credential of a model as somebody does in Flowise.
+// credential saves a model's credential, as a user does in Flowise.
 func (b *bench) credential() (id string) {
 	b.Helper()
 	var row struct{ ID string }
@@ -71,7 +71,7 @@ func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
 		if again := b.facts("run_chatflow", question, in{key: "k" + id}); !cmp.Equal(again, first) {
 			t.Errorf("a repeat got %v, first %v", again, first)
 		}
-		b.config.Keys = nil // as after a restart of a service without a store of keys
+		b.config.Keys = nil // like a restart without a durable key store
 		b.restart()
 		if again := b.facts("run_chatflow", question, in{key: "k" + id}); again["message_id"] != first["message_id"] || again["answer"] != first["answer"] {
 			t.Errorf("after the keys were lost, a repeat got %v, first %v", again, first)
@@ -92,7 +92,7 @@ func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
 	})
 }
 
-// toolCalls counts the uses of the tools of an MCP server.
+// toolCalls counts the tool calls of an MCP server.
 func toolCalls(m *flowisetest.MCP) (n int) {
 	for _, r := range m.Calls() {
 		if strings.Contains(string(r.Body), `"tools/call"`) {
@@ -102,18 +102,18 @@ func toolCalls(m *flowisetest.MCP) (n int) {
 	return n
 }
 
-// TestARunWhoseEndIsNotKnownIsNotRepeated: the outcome of it is looked for in
-// the flow's history; a flow that was surely not reached may be run again.
+// TestARunWhoseEndIsNotKnownIsNotRepeated: its outcome is looked up in the flow's history; a flow
+// that was certainly not reached may be run again.
 func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault    sandboxkit.Kind
 		question string
-		effect   contracts.Effect // of the first try
-		found    any              // applied, as find_run says then
-		again    contracts.Effect // of the repeat; applied without an error is a success
+		effect   contracts.Effect // of the first attempt
+		found    any              // applied, as find_run reports it then
+		again    contracts.Effect // of the retry; applied without an error is a success
 		sent     int
-		keyless  bool // the keys are lost before the repeat
+		keyless  bool // the keys are lost before the retry
 	}{
 		"answered, but the answer was lost":   {fault: sandboxkit.ResetAfter, effect: contracts.EffectUnknown, found: true, again: contracts.EffectApplied, sent: 1},
 		"perhaps still running":               {fault: sandboxkit.ResetBefore, effect: contracts.EffectUnknown, found: nil, again: contracts.EffectUnknown, sent: 1},
@@ -163,8 +163,8 @@ func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestAGraphThatNobodyLookedAtIsNotRun: hours may lie between the approval of a
-// run and the run; what runs is what was looked at.
+// TestAGraphThatNobodyLookedAtIsNotRun: hours may pass between approval and run; only the reviewed
+// graph is run.
 func TestAGraphThatNobodyLookedAtIsNotRun(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// TestWhatIsBuiltIsOneRequest in any order of its words: what a new bot shall do is no
-// request to a flow that is there. What is said of versions and periods is taken over.
+// TestWhatIsBuiltIsOneRequest in any word order: the purpose of a new bot is not a request to an
+// existing flow. Versions and periods in the message become parameters.
 func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 	t.Parallel()
 	adapter, err := local.New(local.Config{})

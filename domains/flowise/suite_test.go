@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestTestsAreRunBeforeAChangeIsApproved: what is kept beside a flow is asked of
-// what a change would make of it, is shown with the proposal, and leaves nothing on
-// the server.
+// TestTestsAreRunBeforeAChangeIsApproved: a flow's stored tests run against the changed graph, the
+// result is part of the proposal, and nothing is left on the server.
 func TestTestsAreRunBeforeAChangeIsApproved(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -55,7 +54,7 @@ func TestTestsAreRunBeforeAChangeIsApproved(t *testing.T) {
 	})
 }
 
-// TestConversationsBecomeTests: what people asked last, each question once.
+// TestConversationsBecomeTests: the last questions of people, each once.
 func TestConversationsBecomeTests(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -74,8 +73,8 @@ func TestConversationsBecomeTests(t *testing.T) {
 	})
 }
 
-// TestTestsOfOtherDomainsAreAskedBesideTheFlowsOwn: the report says whose each is, and as
-// a step of a plan this domain judges its own alone.
+// TestTestsOfOtherDomainsAreAskedBesideTheFlowsOwn: the report gives the domain of each test, and
+// in a plan this domain judges only its own.
 func TestTestsOfOtherDomainsAreAskedBesideTheFlowsOwn(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {

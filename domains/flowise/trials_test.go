@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
-// instead has somebody answer the requests for a path in the place of the server.
+// instead replaces the server's answers for a path.
 func (b *bench) instead(path string, answers func(w http.ResponseWriter, n int)) {
 	b.Helper()
 	target, err := url.Parse(b.base)
@@ -35,8 +35,8 @@ func (b *bench) instead(path string, answers func(w http.ResponseWriter, n int))
 	b.restart()
 }
 
-// TestAFlowThatAnswersNowThisNowThatIsSeenByItsTrials: each test passes when each of
-// its trials does, before a change is approved too.
+// TestAFlowThatAnswersNowThisNowThatIsSeenByItsTrials: a test passes only if all its trials do,
+// also before a change is approved.
 func TestAFlowThatAnswersNowThisNowThatIsSeenByItsTrials(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,15 +66,15 @@ func TestAFlowThatAnswersNowThisNowThatIsSeenByItsTrials(t *testing.T) {
 	if done["trials"] != 4.0 || one["passed"] != 2.0 || one["ok"] != false {
 		t.Errorf("tested: %v", done)
 	}
-	// A test more leaves the trials as they are.
+	// Adding a test keeps the number of trials.
 	if kept = b.facts("add_test", object{"chatflow_id": id, "question": "Who?"}, in{key: "more"}); kept["trials"] != 4.0 {
 		t.Errorf("kept %v", kept)
 	}
 	b.refused("add_test", object{"chatflow_id": id, "question": "Who?", "trials": 6}, in{key: "too often"})
 }
 
-// TestAFlowThatFailsWhenItIsAskedIsDiagnosedByWhatItSays: its nodes are right, so the
-// cause is what the prediction says.
+// TestAFlowThatFailsWhenItIsAskedIsDiagnosedByWhatItSays: its graph is valid, so the prediction's
+// error is the cause.
 func TestAFlowThatFailsWhenItIsAskedIsDiagnosedByWhatItSays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,8 +98,8 @@ func TestAFlowThatFailsWhenItIsAskedIsDiagnosedByWhatItSays(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatChangedSinceThenIsTold, and a look at a server with many flows reads
-// no more than the page of those that changed last.
+// TestOnlyWhatChangedSinceThenIsTold, and for a server with many flows only the page of the last
+// changes is read.
 func TestOnlyWhatChangedSinceThenIsTold(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -155,8 +155,7 @@ func TestOnlyWhatChangedSinceThenIsTold(t *testing.T) {
 	}
 }
 
-// TestATemplateWithoutItsCredentialIsNotProposed: it would be made, and fail when it
-// is asked.
+// TestATemplateWithoutItsCredentialIsNotProposed: the flow would be created and fail when asked.
 func TestATemplateWithoutItsCredentialIsNotProposed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,10 +12,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// create makes a chatflow and returns its id.
+// create creates a chatflow and returns its id.
 func (b *bench) create(name, reply string) string {
 	b.Helper()
-	return text(b.facts("create_chatflow", object{"name": name, "reply": reply}, in{key: rand.Text()})["chatflow_id"]) // a real server keeps what earlier tests made
+	return text(b.facts("create_chatflow", object{"name": name, "reply": reply}, in{key: rand.Text()})["chatflow_id"]) // a real server keeps flows of earlier tests
 }
 
 // answer asks a chatflow.
@@ -76,8 +76,8 @@ func TestRollbackGivesTheOldBytesOfEveryVersion(t *testing.T) {
 	})
 }
 
-// edit saves a graph past the domain, as somebody at Flowise's canvas does, and
-// gives the second in which that was.
+// edit saves a graph directly on the server, like an edit in Flowise's UI, and returns its update
+// time.
 func (b *bench) edit(id, flowData string) (updated string) {
 	b.Helper()
 	var row struct{ UpdatedDate string }
@@ -94,7 +94,7 @@ func TestAConcurrentEditIsNotOverwritten(t *testing.T) {
 		edited := strings.Replace(original, "one", "by hand", 1)
 		var seen string
 		for tries := 0; ; tries++ {
-			// Both states within one second: their dates are the same.
+			// Both states within one second have the same time.
 			before := b.edit(id, original)
 			seen = text(b.facts("load_flow", object{"chatflow_id": id}, in{})["sha256"])
 			if before == b.edit(id, edited) {
@@ -119,8 +119,8 @@ func TestAConcurrentEditIsNotOverwritten(t *testing.T) {
 		if b.facts("list_versions", object{"chatflow_id": id}, in{})["edited_elsewhere"] != true {
 			t.Error("the list of versions does not tell")
 		}
-		// With a new look at it the change goes on top of the edit, and the edit
-		// is a version to go back to.
+		// After a new review the change is applied on top of the edit, and the edit is stored as a
+		// version.
 		now := contracts.HashBytes([]byte(edited))
 		out := b.facts("apply_patch", object{"chatflow_id": id, "ops": setReply("two"), "base_sha256": now}, in{key: "again" + id})
 		b.facts("rollback_chatflow", object{"chatflow_id": id, "version": out["previous_version"]}, in{key: "back" + id})

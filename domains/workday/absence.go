@@ -15,8 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// absenceNames describes what the tenant calls each kind of time off: a name, or a
-// Workday id.
+// absenceNames maps each kind of time off to the tenant's name or Workday id of its type.
 type absenceNames map[string]string
 
 func newAbsenceNames(own map[string]string) (absenceNames, error) {
@@ -32,8 +31,7 @@ func newAbsenceNames(own map[string]string) (absenceNames, error) {
 	return names, nil
 }
 
-// kindOf returns the kind that a type of the tenant stands for, "" for one that
-// has no kind.
+// kindOf returns the kind of a tenant's absence type, or "".
 func (n absenceNames) kindOf(t rest.Ref) string {
 	for _, kind := range slices.Sorted(maps.Keys(n)) {
 		if n[kind] == t.ID || fold(n[kind]) == fold(t.Descriptor) {
@@ -43,8 +41,8 @@ func (n absenceNames) kindOf(t rest.Ref) string {
 	return ""
 }
 
-// absenceType finds the tenant's type for a kind among those for which the
-// worker is eligible.
+// absenceType returns the tenant's type of a kind, among the types for which the worker is
+// eligible.
 func (d *domain) absenceType(ctx context.Context, w rest.Worker, kind string) (rest.AbsenceType, error) {
 	types, err := d.client.AbsenceTypes(ctx, w.ID)
 	if err != nil {
@@ -65,7 +63,7 @@ func (d *domain) absenceType(ctx context.Context, w rest.Worker, kind string) (r
 		"%s is not eligible for %s; eligible: %s", w.Descriptor, d.kinds[kind], strings.Join(names, ", "))
 }
 
-// units words a unit of Workday.
+// units returns "hours" or "days" for a unit of Workday.
 func units(u rest.Ref) string {
 	if u.ID == rest.UnitHours || fold(u.Descriptor) == "hours" {
 		return "hours"
@@ -73,7 +71,7 @@ func units(u rest.Ref) string {
 	return "days"
 }
 
-// amount writes a quantity as people do.
+// amount formats a quantity with its unit.
 func amount(quantity float64, unit string) string {
 	text := strconv.FormatFloat(quantity, 'f', -1, 64)
 	if quantity == 1 {
@@ -82,16 +80,16 @@ func amount(quantity float64, unit string) string {
 	return text + " " + unit
 }
 
-// round keeps sums of quarters from showing the noise of binary fractions.
+// round removes the binary rounding errors of sums of quarters.
 func round(f float64) float64 { return math.Round(f*10000) / 10000 }
 
-// BalanceQuery asks for balances.
+// BalanceQuery are the parameters of get_time_off_balances.
 type BalanceQuery struct {
 	Whom
 	Date string `json:"date,omitempty" format:"date" description:"The day for which the balances are wanted; today unless given"`
 }
 
-// Balance is what is left of one plan.
+// Balance is the remaining quantity of one time-off plan.
 type Balance struct {
 	Name     string  `json:"worker_name"`
 	Plan     string  `json:"plan"`
@@ -99,7 +97,7 @@ type Balance struct {
 	Unit     string  `json:"unit"`
 }
 
-// Balances are what a worker has left.
+// Balances are the remaining time off of a worker.
 type Balances struct {
 	Worker   string    `json:"worker"`
 	Name     string    `json:"worker_name"`
@@ -107,7 +105,7 @@ type Balances struct {
 	Balances []Balance `json:"balances"`
 }
 
-// Summary lists the plans.
+// Summary lists the balances.
 func (b Balances) Summary() string {
 	if len(b.Balances) == 0 {
 		return b.Name + " has no time-off plans"
@@ -132,7 +130,7 @@ func (d *domain) getBalances(ctx context.Context, _ domainkit.Call, in BalanceQu
 	if len(found) > 0 {
 		out.Name, out.Date = found[0].Worker.Descriptor, found[0].Date
 	}
-	if out.Name == "" { // nobody, or somebody without a plan
+	if out.Name == "" { // unknown, or without a plan
 		w, err := d.worker(ctx, id)
 		if err != nil {
 			return Balances{}, err
@@ -147,7 +145,7 @@ func (d *domain) getBalances(ctx context.Context, _ domainkit.Call, in BalanceQu
 	return out, nil
 }
 
-// AbsenceType is a kind of time off that a worker may ask for.
+// AbsenceType is a kind of time off that a worker may request.
 type AbsenceType struct {
 	Name           string   `json:"name"`
 	AbsenceType    string   `json:"absence_type,omitempty"`
@@ -157,14 +155,14 @@ type AbsenceType struct {
 	Reasons        []string `json:"reasons,omitempty"`
 }
 
-// AbsenceTypes are those for which a worker is eligible.
+// AbsenceTypes are the kinds of time off for which a worker is eligible.
 type AbsenceTypes struct {
 	Worker string        `json:"worker"`
 	Name   string        `json:"worker_name"`
 	Types  []AbsenceType `json:"types"`
 }
 
-// Summary names them.
+// Summary lists their names.
 func (a AbsenceTypes) Summary() string {
 	if len(a.Types) == 0 {
 		return a.Name + " is not eligible for time off"

@@ -13,24 +13,23 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Access says who may see and change whose time off and title. The service
-// speaks to the tenant as one integration user, so Workday itself cannot tell
-// the askers apart: this is where they are. Roles are those of the principal of
-// a call; "*" is anybody.
+// Access defines whose time off and title a requester may see and change. The service calls the
+// tenant as one integration user, so Workday cannot distinguish requesters; these rules are
+// enforced here. Roles are those of the call's principal; "*" matches every principal.
 type Access struct {
-	// Self are the roles that may ask about themselves [*], Reports about those
-	// who report to them directly [*], All about anybody [workday:hr].
+	// Self are the roles that may access their own data [*], Reports those that may access their
+	// direct reports [*], All those that may access every worker [workday:hr].
 	Self, Reports, All []string
-	// People maps a principal to the Workday id of the worker who it is, where
-	// neither an e-mail address nor an employee number says it. A name never
-	// does: names are not unique, and can be chosen.
+	// People maps a principal to the Workday id of its worker, for principals whose id is neither
+	// an e-mail address nor an employee number. A name never identifies a worker: names are not
+	// unique, and a principal may choose them.
 	People map[string]string
 }
 
-// RoleHR is the role that may ask about anybody unless Access says otherwise.
+// RoleHR is the default of Access.All.
 const RoleHR = "workday:hr"
 
-// anybody stands for every role.
+// anybody matches every role.
 const anybody = "*"
 
 func (a Access) withDefaults() Access {
@@ -46,8 +45,8 @@ func (a Access) withDefaults() Access {
 	return a
 }
 
-// declare writes the rules into the hints of the manifest, wherever a parameter
-// marks the person whom a call is about, and takes out capabilities that are absent.
+// declare writes the rules into the manifest hints, at every parameter that marks the subject of a
+// call, and removes the absent capabilities.
 func (a Access) declare(hints []byte, absent ...string) ([]byte, error) {
 	var manifest map[string]any
 	if err := json.Unmarshal(hints, &manifest); err != nil {
@@ -71,8 +70,8 @@ func (a Access) declare(hints []byte, absent ...string) ([]byte, error) {
 	return json.Marshal(manifest)
 }
 
-// subject is what one parameter declares. Of the hints, no self says that nobody may do
-// this for themselves, and anybody in all that it is about no secret.
+// subject returns the subject rule of one parameter. In the hints, an absent self means that the
+// call is not allowed for oneself; "*" in all means that the data is not confidential.
 func (a Access) subject(hint any) contracts.Subject {
 	s := contracts.Subject{Self: a.Self, Reports: a.Reports, All: a.All}
 	if list, ok := at(hint, "self").([]any); !ok || len(list) == 0 {
@@ -93,22 +92,22 @@ func has(roles, needed []string) bool {
 	return slices.ContainsFunc(needed, func(n string) bool { return n == anybody || slices.Contains(roles, n) })
 }
 
-// concerned are parameters that are about one worker.
+// concerned is implemented by parameters about one worker.
 type concerned interface{ about() string }
 
 func (w Whom) about() string    { return w.Worker }
 func (s Someone) about() string { return s.Worker }
 
-// handler is a capability's.
+// handler is the handler of a capability.
 type handler[In, Out any] = func(context.Context, domainkit.Call, In) (Out, error)
 
-// withSelfOrManager allows a handler only for callers who may ask about the worker that its
-// parameters name.
+// withSelfOrManager restricts a handler to requesters who may access the worker in its parameters,
+// including the worker.
 func withSelfOrManager[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return guarded(d, d.access.Self, handle)
 }
 
-// withManager is withSelfOrManager without the worker themselves.
+// withManager is like withSelfOrManager, without the worker.
 func withManager[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return guarded(d, nil, handle)
 }
@@ -123,8 +122,7 @@ func guarded[In concerned, Out any](d *domain, self []string, handle handler[In,
 	}
 }
 
-// withEmployee allows a handler only for workers of the tenant and for callers who may ask
-// about anybody.
+// withEmployee restricts a handler to workers of the tenant and to the roles of Access.All.
 func withEmployee[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return func(ctx context.Context, call domainkit.Call, in In) (out Out, err error) {
 		if !has(call.Principal.Roles, d.access.All) {
@@ -136,8 +134,8 @@ func withEmployee[In, Out any](d *domain, handle handler[In, Out]) handler[In, O
 	}
 }
 
-// allow refuses an asker who may not ask about a worker. It costs calls of the
-// tenant only for those who may not ask about everybody.
+// allow returns an error if the requester may not access a worker. It calls the tenant only for
+// requesters without a role of Access.All.
 func (d *domain) allow(ctx context.Context, asker contracts.Principal, worker string, self []string) error {
 	if has(asker.Roles, d.access.All) {
 		return nil
@@ -160,7 +158,7 @@ func (d *domain) allow(ctx context.Context, asker contracts.Principal, worker st
 	return domainkit.Refusef(contracts.ErrUnauthorized, "you may ask about yourself and about those who report to you; about anybody only with one of the roles %s", strings.Join(d.access.All, ", "))
 }
 
-// known is the worker who asks, and refuses whom the tenant does not know.
+// known returns the requester's worker, or refuses a requester unknown to the tenant.
 func (d *domain) known(ctx context.Context, asker contracts.Principal) (rest.Worker, error) {
 	me, known, err := d.asker(ctx, asker)
 	if err == nil && !known {
@@ -169,8 +167,8 @@ func (d *domain) known(ctx context.Context, asker contracts.Principal) (rest.Wor
 	return me, err
 }
 
-// asker finds the worker who a principal is. Somebody unknown is nobody's self
-// and nobody's manager.
+// asker returns the worker of a principal. An unknown principal is nobody's self and nobody's
+// manager.
 func (d *domain) asker(ctx context.Context, p contracts.Principal) (w rest.Worker, known bool, err error) {
 	ref := d.access.People[p.Subject()]
 	if ref == "" {
@@ -188,8 +186,8 @@ func (d *domain) asker(ctx context.Context, p contracts.Principal) (w rest.Worke
 	return w, true, nil
 }
 
-// reference reads an e-mail address or an employee number as the tenant's
-// reference of a worker; "" for what is neither.
+// reference returns the tenant's reference of a worker by e-mail address or employee number, or ""
+// if the text is neither.
 func (d *domain) reference(ctx context.Context, who string) (string, error) {
 	switch {
 	case strings.Contains(who, "@"):
@@ -197,7 +195,7 @@ func (d *domain) reference(ctx context.Context, who string) (string, error) {
 		if err != nil {
 			return "", failure(err)
 		}
-		if len(staff.Items) != 1 { // none, or an address that does not tell two apart
+		if len(staff.Items) != 1 { // none, or ambiguous
 			return "", nil
 		}
 		w, err := d.people.Worker(ctx, staff.Items[0].ID)
@@ -211,7 +209,7 @@ func (d *domain) reference(ctx context.Context, who string) (string, error) {
 	return "", nil
 }
 
-// reportsTo reports whether a worker's direct manager is somebody.
+// reportsTo reports whether a worker's direct manager is the given worker.
 func (d *domain) reportsTo(ctx context.Context, worker, manager string) (bool, error) {
 	w, err := d.worker(ctx, worker)
 	if err != nil {
@@ -227,6 +225,5 @@ func (d *domain) reportsTo(ctx context.Context, worker, manager string) (bool, e
 	return org.Manager.ID == manager && w.ID != manager, nil
 }
 
-// isAsker reports whether a search is for the requester: the word that a plan puts
-// where a sentence says me or my.
+// isAsker reports whether a search is for the requester: plans use "me" for me and my.
 func isAsker(query string) bool { return fold(query) == "me" }

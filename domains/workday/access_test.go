@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// asks calls a capability as somebody.
+// asks calls a capability as a principal.
 func (b *bench) asks(who string, roles []string, capability string, parameters object) contracts.ToolResult {
 	b.Helper()
 	key, err := contracts.Hash([]any{who, capability, parameters})
@@ -21,7 +21,7 @@ func (b *bench) asks(who string, roles []string, capability string, parameters o
 	return out
 }
 
-// The three who matter: somebody, their manager, and somebody beside them.
+// circle is a worker, their manager and an unrelated worker.
 type circle struct{ worker, manager, other sandbox.Worker }
 
 func circleOf(b *bench, name string) circle {

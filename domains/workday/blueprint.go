@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// RefreshBlueprint reads from Workday's MCP server what flows need to use its tools, writes it
-// to a file, and says what is new in it. A dry run writes nothing.
+// RefreshBlueprint reads the tool definitions that flows need from Workday's MCP server, writes
+// them to file and returns the changes. A dry run does not write.
 func RefreshBlueprint(ctx context.Context, cfg Config, file string, dryRun bool) (changes []string, err error) {
 	if cfg.MCP == nil {
 		return nil, errors.New("no MCP server of Workday is configured (--mcp-url)")

@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestFlowsAreWiredByASnapshotOfTheServer: it is written by a refresh and by no dry run, says
-// what has changed, and is enough while the server cannot be reached.
+// TestFlowsAreWiredByASnapshotOfTheServer: a refresh writes it and a dry run does not; it reports
+// changes, and is sufficient while the server is unreachable.
 func TestFlowsAreWiredByASnapshotOfTheServer(t *testing.T) {
 	t.Parallel()
 	b, file := wired(t), filepath.Join(t.TempDir(), "workday_mcp.snapshot.json")

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// CancelOrder is a wish to take time off back.
+// CancelOrder are the parameters of cancel_time_off.
 type CancelOrder struct {
 	Someone
 	From      string `json:"from" format:"date" description:"A day of the time off to cancel"`
@@ -24,7 +24,7 @@ type CancelOrder struct {
 	Comment   string `json:"comment,omitempty" max:"500" description:"Remark"`
 }
 
-// Cancellation is time off that was taken back.
+// Cancellation is the result of cancelling time off.
 type Cancellation struct {
 	Worker      string  `json:"worker"`
 	Name        string  `json:"worker_name"`
@@ -34,14 +34,14 @@ type Cancellation struct {
 	FirstDay    string  `json:"first_day"`
 	LastDay     string  `json:"last_day"`
 	Status      string  `json:"status"`
-	// RemainingDays are those that stay until Workday has approved the
-	// cancellation; 0 when it took effect at once.
+	// RemainingDays counts the days that stay until Workday has approved the cancellation; 0 if it
+	// took effect at once.
 	RemainingDays float64 `json:"remaining_days"`
-	// Dates are the days.
+	// Dates are the cancelled days.
 	Dates []string `json:"dates"`
 }
 
-// Summary reports what was taken back.
+// Summary reports the cancellation and its status.
 func (c Cancellation) Summary() string {
 	text := fmt.Sprintf("%s of %s of %s %s: ", amount(c.Days, "days"), c.AbsenceName, c.Name, period(c.FirstDay, c.LastDay))
 	switch c.Status {
@@ -53,8 +53,7 @@ func (c Cancellation) Summary() string {
 	return text + "cancelled"
 }
 
-// cancelTimeOff cancels a request that waits for an approval, or deletes days
-// that were approved.
+// cancelTimeOff cancels a request that awaits approval, or deletes approved days.
 func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in CancelOrder) (Cancellation, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
@@ -80,7 +79,7 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 	comment := mark(in.Comment, call.IdempotencyKey, out.notes()...)
 	if about.Status == stateSubmitted {
 		err := d.cancelPending(ctx, in, comment, target, held)
-		if rest.IsKind(err, rest.KindNotFound) { // the service of this tenant has no such operation, or the request was just approved
+		if rest.IsKind(err, rest.KindNotFound) { // the tenant has no such operation, or the request was just approved
 			return d.deleteInstead(ctx, out, comment, target)
 		}
 		return out, callFailure(err)
@@ -88,8 +87,8 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 	return d.deleteApproved(ctx, out, comment, target)
 }
 
-// pick finds the days that are meant: those of a period, of a request, or those of a
-// request that lie in a period.
+// pick selects the days to cancel: those of a period, of a request, or those of a request within a
+// period.
 func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) {
 	target := held
 	if in.To == "" || in.RequestID != "" {
@@ -110,8 +109,8 @@ func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) 
 	return target, nil
 }
 
-// groups finds the requests that have a day: several where parts of it were taken as
-// different kinds.
+// groups returns the requests that include a day. There are several if parts of the day were
+// requested as different kinds.
 func groups(held []rest.Entry, day string) []rest.Entry {
 	var found []rest.Entry
 	for _, e := range held {
@@ -122,9 +121,9 @@ func groups(held []rest.Entry, day string) []rest.Entry {
 	return found
 }
 
-// group finds the request that an entry belongs to. Workday does not say which days were
-// asked for together: those of one kind, state and comment, if the comment has the mark
-// of a request, and else those with nothing but weekends between them.
+// group returns the days of the request that an entry belongs to. Workday does not say which days
+// were requested together. Days of one kind, state and comment belong together if the comment has a
+// marker, else if only weekends lie between them.
 func group(held []rest.Entry, of rest.Entry) []rest.Entry {
 	alike := slices.DeleteFunc(slices.Clone(held), func(e rest.Entry) bool {
 		return e.Type.ID != of.Type.ID || e.Status.ID != of.Status.ID || e.Comment != of.Comment
@@ -143,8 +142,8 @@ func group(held []rest.Entry, of rest.Entry) []rest.Entry {
 	return alike[first : last+1]
 }
 
-// cancelPending ends the event of a request. That takes all of its days back,
-// so it is refused when only some of them were meant.
+// cancelPending cancels the event of a request. That cancels all of its days, so it is refused if
+// only some of them were selected.
 func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment string, target, held []rest.Entry) error {
 	whole := group(held, target[0])
 	if len(whole) != len(target) {
@@ -158,8 +157,8 @@ func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment stri
 	return d.client.CancelEvent(ctx, id, comment)
 }
 
-// deleteInstead takes days back where the tenant cancels no events; one that lets only
-// approved days be corrected refuses that.
+// deleteInstead deletes days if the tenant cannot cancel events. A tenant that only allows approved
+// days to be corrected refuses that.
 func (d *domain) deleteInstead(ctx context.Context, out Cancellation, comment string, target []rest.Entry) (Cancellation, error) {
 	done, err := d.deleteApproved(ctx, out, comment, target)
 	if refused, is := errors.AsType[*contracts.ToolError](err); is && refused.Type == contracts.ErrPrecondition {
@@ -169,7 +168,7 @@ func (d *domain) deleteInstead(ctx context.Context, out Cancellation, comment st
 	return done, err
 }
 
-// callFailure words what a call failed with; refusals of our own stay.
+// callFailure converts the error of a call to the tenant; other errors are returned unchanged.
 func callFailure(err error) error {
 	if _, isCall := rest.AsError(err); isCall {
 		return failure(err)
@@ -177,8 +176,8 @@ func callFailure(err error) error {
 	return err
 }
 
-// pendingEvent finds the worker's event that waits for an approval and begins
-// on a day. An id that was given must be that event's.
+// pendingEvent finds the worker's event that awaits approval and starts on a day. If a request id
+// is given, the event must have it.
 func (d *domain) pendingEvent(ctx context.Context, in CancelOrder, first string) (string, error) {
 	events, err := d.client.Events(ctx, in.Worker)
 	if err != nil {
@@ -210,8 +209,8 @@ func (d *domain) deleteApproved(ctx context.Context, out Cancellation, comment s
 	return out, nil
 }
 
-// notes are written behind the mark, because the days are gone once they are
-// cancelled: each day as how far it is from the first.
+// notes are stored after the marker, because cancelled days can no longer be read. Each day is
+// stored as its distance from the first.
 func (c Cancellation) notes() []string {
 	var after []string
 	for _, date := range c.Dates {
@@ -220,7 +219,7 @@ func (c Cancellation) notes() []string {
 	return []string{c.FirstDay, strings.Join(after, ","), strconv.FormatFloat(c.Days, 'f', -1, 64), cmp.Or(c.AbsenceType, "-")}
 }
 
-// readNotes is what notes wrote.
+// readNotes parses the result of notes.
 func readNotes(said []string) (c Cancellation, err error) {
 	if len(said) != 4 {
 		return c, errors.New("the notes of the cancellation are damaged")
@@ -248,7 +247,7 @@ func datesOf(entries []rest.Entry) []string {
 	return out
 }
 
-// RestoreOrder names the days of time off that are requested again.
+// RestoreOrder are the parameters of the compensation of cancel_time_off.
 type RestoreOrder struct {
 	Someone
 	Days        float64  `json:"days" above:"0" max:"999" description:"Number of working days, in quarters"`
@@ -256,8 +255,8 @@ type RestoreOrder struct {
 	AbsenceType string   `json:"absence_type" enum:"vacation,sick,family_care,unpaid" default:"vacation" description:"Kind of time off"`
 }
 
-// order is the request that brings the days back. Where it takes less than a day of
-// each, it is of the first days.
+// order returns the request for the days. If it is for less than one day per date, it uses the
+// first dates.
 func (r RestoreOrder) order() RequestOrder {
 	dates := slices.Sorted(slices.Values(r.Dates))
 	dates = dates[:min(len(dates), int(math.Ceil(r.Days)))]
@@ -272,9 +271,8 @@ func (d *domain) findRestored(ctx context.Context, call domainkit.Call, in Resto
 	return d.findRequest(ctx, call, in.order())
 }
 
-// findCancellation finds the cancellation that a call made, with the days that are
-// still there. Cancelling what is cancelled already does nothing, so one that has not
-// arrived may be sent again.
+// findCancellation finds the cancellation of a call, with the days that still exist. Cancelling
+// twice has no further effect, so a cancellation that was not found may be sent again.
 func (d *domain) findCancellation(ctx context.Context, call domainkit.Call, in CancelOrder) (*Cancellation, error) {
 	found, err := d.markedCancellation(ctx, call.IdempotencyKey, in.Worker)
 	if err != nil || found == nil {
@@ -313,7 +311,7 @@ func (d *domain) markedCancellation(ctx context.Context, key, worker string) (*C
 		out.AbsenceType = ""
 	}
 	switch state := eventState(event.Status.Descriptor); state {
-	case stateSubmitted: // a correction that waits for an approval
+	case stateSubmitted: // a correction that awaits approval
 		out.Status, out.RemainingDays = stateSubmitted, out.Days
 	case stateDenied:
 		out.Status = stateDenied

@@ -15,19 +15,19 @@ const (
 	PermissionUntold  = "cannot be told"
 )
 
-// Permission is what the integration user needs in Workday: a security domain and, of
-// the API client, the functional area as its scope.
+// Permission is a permission that the integration user needs in Workday: a security domain, and for
+// the API client its functional area as scope.
 type Permission struct {
 	// Domain is the security domain, or the policy of a business process.
 	Domain string
 	Area   string
-	// For specifies which capabilities need it.
+	// For names the capabilities that need it.
 	For   string
 	State string
 	Note  string
 }
 
-// String writes a permission in one line.
+// String formats a permission as one line.
 func (p Permission) String() string {
 	text := fmt.Sprintf("%-15s %s (functional area %s), for %s", p.State, p.Domain, p.Area, p.For)
 	if p.Note != "" {
@@ -36,15 +36,15 @@ func (p Permission) String() string {
 	return text
 }
 
-// need is a permission with the read that shows whether it is there.
+// need is a permission with a read that requires it.
 type need struct {
 	Permission
 
 	try func(ctx context.Context, worker, organization string) error
 }
 
-// Check asks the tenant, by reads alone, for everything that the capabilities need. The
-// error says that not even that was possible, such as when credentials are refused.
+// Check tests, with reads only, every permission that the capabilities need. It returns an error if
+// the tenant cannot be queried at all, for example if the credentials are rejected.
 func Check(ctx context.Context, cfg Config) ([]Permission, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -88,8 +88,8 @@ func stateOfNeed(err error) (state, note string) {
 
 const needWorkers = "Worker Data: Public Worker Reports"
 
-// needs are those of Workday's published specifications, in the order in which people
-// set them up.
+// needs lists the permissions of Workday's published specifications, in the order in which
+// administrators grant them.
 func needs(c *rest.Client, listed error, today string) []need {
 	read := func(domain, area, what string, try func(ctx context.Context, worker, organization string) error) need {
 		return need{Permission{Domain: domain, Area: area, For: what}, try}

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestTheCheckNamesWhatIsMissing: a security domain that the integration user lacks is
-// named; nothing is written, and what only a write shows is said to be untold.
+// TestTheCheckNamesWhatIsMissing: a missing security domain is named. Nothing is written;
+// permissions that only a write would show are reported as such.
 func TestTheCheckNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})

@@ -39,7 +39,7 @@ func TestTheServiceKeepsTheContract(t *testing.T) {
 	}
 }
 
-// catalog makes the domain the only one that is registered.
+// catalog is a catalog with this domain only.
 func (b *bench) catalog() *contracts.Catalog { return domaintest.Catalog(b, b.manifest()) }
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
@@ -57,8 +57,8 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	}
 }
 
-// TestReportsAndQueriesAreAskedForInWords: a report by its name among those of the
-// configuration, and only a request that names one; a query only by its own language.
+// TestReportsAndQueriesAreAskedForInWords: a report by its configured name, and only if the request
+// names one; a query only in WQL.
 func TestReportsAndQueriesAreAskedForInWords(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -104,7 +104,7 @@ func TestReportsAndQueriesAreAskedForInWords(t *testing.T) {
 	}
 }
 
-// TestSentencesFillTheParameters uses names that the manifest does not know.
+// TestSentencesFillTheParameters uses names that the manifest does not contain.
 func TestSentencesFillTheParameters(t *testing.T) {
 	t.Parallel()
 	catalog := setup(t, sandbox.Config{}).catalog()

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// DataQuery is a question to the tenant's data in its own language.
+// DataQuery are the parameters of query_data.
 type DataQuery struct {
 	Query string `json:"query" min:"10" max:"8000" pattern:"^(?i)select\\s[^;]+$" description:"A query in WQL, such as SELECT worker, businessTitle FROM allWorkers"`
 	Limit int    `json:"limit" default:"200" min:"1" max:"2000" description:"The most rows"`
@@ -23,33 +23,33 @@ type DataQuery struct {
 
 // Report is a custom report of the tenant that is enabled as a web service.
 type Report struct {
-	// Path is its owner and its name, such as ISU_Manifold/Headcount.
+	// Path is its owner and name, for example ISU_Manifold/Headcount.
 	Path string `json:"path"`
-	// Prompts are those that may be given.
+	// Prompts are the names of the prompts that a caller may set.
 	Prompts []string `json:"prompts,omitempty"`
 }
 
-// ReportQuery asks for a report.
+// ReportQuery are the parameters of get_report.
 type ReportQuery struct {
 	Report  string            `json:"report" description:"Name of the report"`
 	Prompts map[string]string `json:"prompts,omitempty" description:"Values of the report's prompts, by their names"`
 }
 
-// Table is what a query or a report found.
+// Table is the result of a query or a report.
 type Table struct {
 	Total   int      `json:"total"`
 	Columns []string `json:"columns"`
-	// Rows are the first ones; the artifact rows has all that were read.
+	// Rows are the first rows; the artifact "rows" has all that were read.
 	Rows []TableRow `json:"rows"`
 }
 
-// TableRow is a row: its first column and, in words, the others.
+// TableRow is a row: its first column, and the others as text.
 type TableRow struct {
 	Label   string `json:"label"`
 	Details string `json:"details,omitempty"`
 }
 
-// records answer what is about everybody: queries, and the reports of the configuration.
+// records serves data about all workers: queries and the configured reports.
 type records struct {
 	client  *rest.Client
 	reports map[string]Report
@@ -60,7 +60,7 @@ const (
 	shownBytes = 12 << 10
 )
 
-// Summary counts the rows.
+// Summary reports the number of rows.
 func (t Table) Summary() string {
 	text := amount(float64(t.Total), "rows")
 	if t.Total > len(t.Rows) {
@@ -69,7 +69,7 @@ func (t Table) Summary() string {
 	return text
 }
 
-// queryData asks the tenant's data.
+// queryData runs a WQL query.
 func (r records) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) (domainkit.Result[Table], error) {
 	page, err := r.client.Query(ctx, in.Query, in.Limit)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r records) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) 
 	return tableOf(page.Items, page.Total, in.Query), nil
 }
 
-// getReport runs a report that the service is configured with.
+// getReport runs a configured report.
 func (r records) getReport(ctx context.Context, _ domainkit.Call, in ReportQuery) (domainkit.Result[Table], error) {
 	report := r.reports[in.Report]
 	for name := range in.Prompts {
@@ -94,8 +94,8 @@ func (r records) getReport(ctx context.Context, _ domainkit.Call, in ReportQuery
 	return tableOf(rows, len(rows), ""), nil
 }
 
-// tableOf shows the first rows and keeps all that were read. The columns stand in the
-// order in which the query names them.
+// tableOf returns the first rows, and all rows as an artifact. The columns are in the order of the
+// query.
 func tableOf(rows []rest.Row, total int, query string) domainkit.Result[Table] {
 	out := Table{Total: max(total, len(rows)), Columns: columnsOf(rows, query), Rows: []TableRow{}}
 	size := 0
@@ -137,7 +137,7 @@ func columnsOf(rows []rest.Row, query string) []string {
 	})
 }
 
-// cell words a value: of a reference what it is called, of a list each.
+// cell formats a value: a reference as its name, a list as its items.
 func cell(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -160,7 +160,7 @@ func cell(value any) string {
 	return fmt.Sprint(value)
 }
 
-// withFullAccess allows a handler only for callers who may ask about anybody.
+// withFullAccess restricts a handler to the roles of Access.All.
 func withFullAccess[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return func(ctx context.Context, call domainkit.Call, in In) (out Out, err error) {
 		if !has(call.Principal.Roles, d.access.All) {
@@ -172,8 +172,7 @@ func withFullAccess[In, Out any](d *domain, handle handler[In, Out]) handler[In,
 
 const getReport = "get_report"
 
-// register adds queries, and the reports that the service is configured with; without any
-// there is nothing to run.
+// register adds query_data, and get_report if reports are configured.
 func (r records) register(d *domain, svc *domainkit.Service) error {
 	query := domainkit.Add(svc, domainkit.Capability{Name: "query_data"}, withFullAccess(d, r.queryData))
 	if query != nil || len(r.reports) == 0 {

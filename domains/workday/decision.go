@@ -13,23 +13,22 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Logins are people's own logins at the tenant; the handler serves the pages that they
-// log in by.
+// Logins are the logins of individual people at the tenant. Its handler serves the login pages.
 type Logins = rest.Logins
 
-// LoginConfig describes how people log in.
+// LoginConfig configures how people log in.
 type LoginConfig = rest.LoginConfig
 
-// OpenLogins opens the logins of people at the tenant that a configuration names.
+// OpenLogins opens the logins of people at the tenant of cfg.
 func OpenLogins(cfg Config, login LoginConfig) (*Logins, error) {
 	return rest.NewLogins(cfg.restConfig(), login)
 }
 
-// decisions are what only the person may see and do whose turn it is in Workday. They are
-// never made by the integration user: the requester must have logged in at the tenant.
+// decisions are the capabilities for steps that await the requester in Workday. They are never
+// called as the integration user: the requester must have logged in at the tenant.
 type decisions struct{ d *domain }
 
-// A decision is approved, denied or sent back, as steps of processes are.
+// stateSentBack is the third outcome of a step, besides approved and denied.
 const stateSentBack = "sent_back"
 
 func (s decisions) register(svc *domainkit.Service) error {
@@ -42,8 +41,8 @@ func (s decisions) register(svc *domainkit.Service) error {
 	return errors.Join(errs...)
 }
 
-// decisionSchema wants to be told whose request it is, so that "approve everything" decides
-// nothing, and the words that Workday wants: why something is denied or sent back.
+// decisionSchema requires the worker of the request, so that "approve everything" decides nothing,
+// and the comment that Workday requires to deny or send back.
 func decisionSchema(state string) []byte {
 	if state == stateApproved {
 		return []byte(`{"required":["worker"]}`)
@@ -51,7 +50,7 @@ func decisionSchema(state string) []byte {
 	return []byte(`{"required":["worker","comment"]}`)
 }
 
-// own is the requester, with a client that acts as them.
+// own returns the requester's worker and a client that acts as the requester.
 func (s decisions) own(ctx context.Context, asker contracts.Principal) (rest.Worker, *rest.Client, error) {
 	me, err := myself(ctx, s.d, asker)
 	if err != nil {
@@ -71,7 +70,7 @@ func (s decisions) loginNeeded(me rest.Worker, again string) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "only %s may see and decide this in Workday: log in%s there with your own account at %s and ask again", me.Descriptor, again, s.d.logins.Link())
 }
 
-// failed words a failed call that was made as a person.
+// failed converts the error of a call that was made as a person.
 func (s decisions) failed(me rest.Worker, err error) error {
 	if rest.GrantEnded(err) {
 		s.d.logins.Forget(me.ID)
@@ -80,13 +79,13 @@ func (s decisions) failed(me rest.Worker, err error) error {
 	return failure(err)
 }
 
-// InboxQuery narrows what waits for the requester.
+// InboxQuery are the parameters of list_inbox_tasks.
 type InboxQuery struct {
 	Worker string `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker whose requests they are"`
 	About  string `json:"about,omitempty" max:"100" description:"Only processes whose name has this text"`
 }
 
-// InboxTask is a step that waits for the requester.
+// InboxTask is a step that awaits the requester.
 type InboxTask struct {
 	Value   string `json:"value"`
 	Label   string `json:"label"`
@@ -94,11 +93,11 @@ type InboxTask struct {
 	About   string `json:"about,omitempty"`
 	Created string `json:"created,omitempty"`
 	Due     string `json:"due,omitempty"`
-	// Exact means that nothing else waits that fits.
+	// Exact means that it is the only step that matches.
 	Exact bool `json:"exact"`
 }
 
-// Inbox is what waits for the requester, the oldest first.
+// Inbox lists the steps that await the requester, oldest first.
 type Inbox struct {
 	Name  string      `json:"worker_name"`
 	Total int         `json:"total"`
@@ -107,7 +106,7 @@ type Inbox struct {
 
 const mostTasks = 40
 
-// Summary counts them.
+// Summary reports the number of steps.
 func (i Inbox) Summary() string {
 	if i.Total == 0 {
 		return "nothing like that waits for " + i.Name + " in Workday"
@@ -119,7 +118,7 @@ func (i Inbox) Summary() string {
 	return text
 }
 
-// inbox lists the steps that wait for the requester.
+// inbox lists the steps that await the requester.
 func (s decisions) inbox(ctx context.Context, call domainkit.Call, in InboxQuery) (Inbox, error) {
 	me, client, err := s.own(ctx, call.Principal)
 	if err != nil {
@@ -157,13 +156,13 @@ func (s decisions) inbox(ctx context.Context, call domainkit.Call, in InboxQuery
 	return out, nil
 }
 
-// taskName is the process of a step, and the worker whom it is about.
+// taskName returns the process of a step and the worker that it is about.
 func taskName(s rest.Step) (process, whose string) {
 	process, whose, _ = strings.Cut(cmp.Or(s.Event.Descriptor, s.Process.Descriptor, s.Descriptor), ":")
 	return strings.TrimSpace(process), strings.TrimSpace(whose)
 }
 
-// taskLabel tells tasks apart.
+// taskLabel returns a label that distinguishes steps.
 func taskLabel(s rest.Step) string {
 	process, whose := taskName(s)
 	text := process
@@ -176,7 +175,7 @@ func taskLabel(s rest.Step) string {
 	return text
 }
 
-// DecisionOrder is a decision about a step that waits for the requester.
+// DecisionOrder are the parameters of a decision about a step that awaits the requester.
 type DecisionOrder struct {
 	Worker  string `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker whose request it is"`
 	About   string `json:"about,omitempty" max:"100" description:"Which process, by a part of its name"`
@@ -194,7 +193,7 @@ type Decision struct {
 	Comment  string `json:"comment,omitempty"`
 }
 
-// Summary reports what was decided.
+// Summary reports the decision.
 func (d Decision) Summary() string {
 	text := d.Process
 	if d.Name != "" {
@@ -203,7 +202,7 @@ func (d Decision) Summary() string {
 	return fmt.Sprintf("%s: %s by %s", text, strings.ReplaceAll(d.Decision, "_", " "), d.By)
 }
 
-// deciding makes the write of one kind of decision.
+// deciding returns the write of one kind of decision.
 func (s decisions) deciding(state string) handler[DecisionOrder, Decision] {
 	return func(ctx context.Context, call domainkit.Call, in DecisionOrder) (Decision, error) {
 		me, client, err := s.own(ctx, call.Principal)
@@ -243,8 +242,8 @@ func (s decisions) deciding(state string) handler[DecisionOrder, Decision] {
 	}
 }
 
-// sendBack sends a step back to whoever began, or to the only one to whom it can go. Whom
-// the gate did not show is not chosen among several.
+// sendBack sends a step back to its initiator, or to the only possible target. It does not choose
+// among several: the gate did not show one.
 func (s decisions) sendBack(ctx context.Context, client *rest.Client, step rest.Step, reason string) error {
 	targets, err := rest.NewSteps(client).Targets(ctx, step.ID)
 	if err != nil {
@@ -264,8 +263,8 @@ func (s decisions) sendBack(ctx context.Context, client *rest.Client, step rest.
 	return rest.NewSteps(client).SendBack(ctx, step.ID, targets[max(to, 0)].ID, reason)
 }
 
-// finding looks for a decision: by the mark of its key or, where Workday shows no comments,
-// as the very decision of the same person.
+// finding returns the find function of a decision. It identifies a decision by the marker of its
+// key or, if Workday shows no comments, by the same person and outcome.
 func (s decisions) finding(state string) func(context.Context, domainkit.Call, DecisionOrder) (*Decision, error) {
 	return func(ctx context.Context, call domainkit.Call, in DecisionOrder) (*Decision, error) {
 		me, client, err := s.own(ctx, call.Principal)
@@ -274,7 +273,7 @@ func (s decisions) finding(state string) func(context.Context, domainkit.Call, D
 		}
 		step, err := rest.NewSteps(client).Step(ctx, in.Task)
 		if rest.IsKind(err, rest.KindNotFound) {
-			return nil, domainkit.ErrOutcomeUnknown // a step that is done may not be shown any more
+			return nil, domainkit.ErrOutcomeUnknown // a completed step may no longer be visible
 		}
 		if err != nil {
 			return nil, s.failed(me, err)
@@ -283,7 +282,7 @@ func (s decisions) finding(state string) func(context.Context, domainkit.Call, D
 	}
 }
 
-// decided reads a decision from a step, nil when it is not this one.
+// decided returns the decision of a step, or nil if it is not the one of this key.
 func decided(step rest.Step, key, me, state string) *Decision {
 	if stepState(step) != state || step.DoneBy.ID != me {
 		return nil
@@ -297,12 +296,12 @@ func decided(step rest.Step, key, me, state string) *Decision {
 		}
 	}
 	if len(step.Comments) > 0 {
-		return nil // the same decision, but not by this call
+		return nil // the same outcome, but not by this call
 	}
 	return &out
 }
 
-// stepState words the status of a step.
+// stepState converts the status of a step.
 func stepState(s rest.Step) string {
 	switch fold(s.Status.Descriptor) {
 	case "completed", "approved":

@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// withLogins lets people log in at the tenant.
+// withLogins enables logins of people at the tenant.
 func (b *bench) withLogins() {
 	b.Helper()
 	pages := &http.ServeMux{}
@@ -40,7 +40,7 @@ func (b *bench) openLogins(login workday.LoginConfig) {
 	b.restart()
 }
 
-// browser follows redirects with cookies; who logs in is typed into the tenant's page.
+// browser follows redirects with cookies; who is entered in the tenant's login form.
 func (b *bench) browser(who string) *http.Client {
 	b.Helper()
 	jar, err := cookiejar.New(nil)
@@ -75,7 +75,7 @@ func (b *bench) open(c *http.Client, link string) (status int, page string) {
 	return res.StatusCode, buf.String()
 }
 
-// logIn lets somebody log in by the link that the service gives.
+// logIn logs a person in with the link that the service returns.
 func (b *bench) logIn(name string) {
 	b.Helper()
 	if status, page := b.open(b.browser(b.id(name)), b.config.Logins.Link()); status != http.StatusOK || !strings.Contains(page, "You have logged in as "+name) {
@@ -83,8 +83,8 @@ func (b *bench) logIn(name string) {
 	}
 }
 
-// approvers is a bench with two managers: Ana's is Rita's account, Carla's is Otto's. A
-// request of each waits.
+// approvers is a bench with two managers: Ana's has the account Rita, Carla's has Otto. Each has
+// one pending request.
 func approvers(t *testing.T) (b *bench, anas, carlas string) {
 	t.Helper()
 	b = setup(t, sandbox.Config{Workers: 60})
@@ -102,7 +102,7 @@ func approvers(t *testing.T) (b *bench, anas, carlas string) {
 	return b, steps["Ana Souza"], steps["Carla Mendes"]
 }
 
-// openStep reads the id of the step of an event that waits, as the tenant's own books.
+// openStep returns the id of the open step of an event, from the tenant's data.
 func (b *bench) openStep(event any) string {
 	b.Helper()
 	for _, s := range b.tenant.OpenSteps() {
@@ -125,8 +125,8 @@ func (b *bench) kindsBy(name string) []string {
 	return out
 }
 
-// TestADecisionIsThePersonsOwn: it is never made by the integration user, and never by a
-// login of somebody else, whatever roles the requester has.
+// TestADecisionIsThePersonsOwn: it is never made as the integration user or with another person's
+// login, whatever roles the requester has.
 func TestADecisionIsThePersonsOwn(t *testing.T) {
 	t.Parallel()
 	b, anas, carlas := approvers(t)
@@ -175,12 +175,12 @@ func TestADecisionIsThePersonsOwn(t *testing.T) {
 	}
 }
 
-// TestALoginIsOfWhoeverLogsIn: a link that somebody else has opened gives them nothing but
-// their own account, and what comes back without the cookie of its browser is refused.
+// TestALoginIsOfWhoeverLogsIn: a person who opens another person's link only gets their own
+// account, and a callback without the browser's cookie is refused.
 func TestALoginIsOfWhoeverLogsIn(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)
-	b.logIn("Jonas Keller") // by the link that rita was given
+	b.logIn("Jonas Keller") // with Rita's link
 	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}); got.OK || !strings.Contains(got.Error.Message, "log in there") {
 		t.Errorf("%+v", got)
 	}
@@ -206,7 +206,7 @@ func TestALoginIsOfWhoeverLogsIn(t *testing.T) {
 	}
 }
 
-// TestALoginThatEndsIsAskedForAgain, and lasts over a restart and a rotated token until then.
+// TestALoginThatEndsIsAskedForAgain, and until then survives a restart and a rotated token.
 func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)
@@ -219,7 +219,7 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 		}
 	}
 	b.tenant.ExpireTokens()
-	b.asks("hr", []string{"hr"}, "get_worker", object{"worker": b.id("Ana Souza")}) // the integration user's token is renewed
+	b.asks("hr", []string{"hr"}, "get_worker", object{"worker": b.id("Ana Souza")}) // renews the integration user's token
 	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.InvalidGrant, PathSuffix: "/token", Count: 1})
 	got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas})
 	if got.OK || got.Error.Type != contracts.ErrPrecondition || !strings.Contains(got.Error.Message, "log in again there with your own account") {
@@ -229,7 +229,7 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "once more"}); !got.OK {
 		t.Errorf("after a new login: %v", got.Error)
 	}
-	if err := os.Remove(filepath.Join(b.login.Dir, b.id("Helena Duarte")+".json")); err != nil { // by another server
+	if err := os.Remove(filepath.Join(b.login.Dir, b.id("Helena Duarte")+".json")); err != nil { // as by another server
 		t.Fatal(err)
 	}
 	b.tenant.ExpireTokens()
@@ -238,8 +238,8 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestAWrongSecretEndsNobodysLogin: what the service is set up with is mended, and people
-// need not log in again.
+// TestAWrongSecretEndsNobodysLogin: after the service's configuration is fixed, people need not log
+// in again.
 func TestAWrongSecretEndsNobodysLogin(t *testing.T) {
 	t.Parallel()
 	b, _, _ := approvers(t)
@@ -258,8 +258,8 @@ func TestAWrongSecretEndsNobodysLogin(t *testing.T) {
 	}
 }
 
-// TestARequestIsSentBackToWhoeverBegan, with what has to be changed; a process that cannot
-// be sent back says so.
+// TestARequestIsSentBackToWhoeverBegan, with the required changes; a step that cannot be sent back
+// is refused with that reason.
 func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)
@@ -273,9 +273,8 @@ func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {
 	}
 }
 
-// TestALoginIsKeptEncrypted: with the key beside the folder, or with the operator's own,
-// under which a login of before the key is read once more and encrypted; without the key
-// it has to be made again.
+// TestALoginIsKeptEncrypted with the key beside the folder or the operator's own. A login stored
+// before the key existed is read once and encrypted. Without the key, the person must log in again.
 func TestALoginIsKeptEncrypted(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)

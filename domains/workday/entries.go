@@ -13,16 +13,16 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// States of time off, worded once for every tenant.
+// States of time off, the same for every tenant.
 const (
-	stateSubmitted = "submitted" // waits for an approval in Workday
+	stateSubmitted = "submitted" // awaits approval in Workday
 	stateApproved  = "approved"
 	stateDenied    = "denied"
 	stateCancelled = "cancelled"
 	stateOther     = "other"
 )
 
-// Identifiers of entry states that are the same in every tenant.
+// Ids of entry states that are the same in every tenant.
 const (
 	entryApproved  = "0391102bd1b542538d996936c8fa2fa7"
 	entrySubmitted = "dd817fe688db4ac7bf84e3ef79f72948"
@@ -38,8 +38,8 @@ func entryState(e rest.Entry) string {
 	return strings.ReplaceAll(fold(e.Status.Descriptor), " ", "_")
 }
 
-// eventState words the status of an event. The wording of Workday is its
-// default; a status that is not known stays out of the way as "other".
+// eventState converts the status of an event. It knows the default wording of Workday; any other
+// status is "other".
 func eventState(status string) string {
 	switch fold(status) {
 	case "in progress":
@@ -54,7 +54,7 @@ func eventState(status string) string {
 	return stateOther
 }
 
-// holds reports whether the entry keeps its day.
+// holds reports whether the entry occupies its day, that is, is approved or submitted.
 func holds(e rest.Entry) bool {
 	state := entryState(e)
 	return state == stateApproved || state == stateSubmitted
@@ -72,7 +72,7 @@ func (d *domain) entries(ctx context.Context, worker, from, to string) ([]rest.E
 	return list, nil
 }
 
-// days counts entries in days; a day of hours is what the tenant says it is.
+// days returns the sum of entries in days; the tenant defines how many hours a day has.
 func days(list []rest.Entry, types []rest.AbsenceType) float64 {
 	var sum float64
 	for _, e := range list {
@@ -90,7 +90,7 @@ func daily(e rest.Entry, types []rest.AbsenceType) float64 {
 	return usualDay(e.Unit)
 }
 
-// usualDay is what a day counts where the tenant does not say.
+// usualDay is the quantity of a day if the tenant does not define it.
 func usualDay(unit rest.Ref) float64 {
 	if units(unit) == "hours" {
 		return 8
@@ -98,16 +98,16 @@ func usualDay(unit rest.Ref) float64 {
 	return 1
 }
 
-// shift moves a date by days.
+// shift moves a date by a number of days.
 func shift(date string, by int) string {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil {
-		return date // the schema lets no other text through
+		return date // the schema admits only dates
 	}
 	return d.AddDate(0, 0, by).Format(time.DateOnly)
 }
 
-// daysBetween counts the days from one date to a later one.
+// daysBetween returns the number of days from one date to a later one.
 func daysBetween(from, to string) int {
 	n := 0
 	for date := from; date < to; date = shift(date, 1) {
@@ -116,7 +116,7 @@ func daysBetween(from, to string) int {
 	return n
 }
 
-// adjacent reports whether only a weekend, if anything, lies between two days.
+// adjacent reports whether at most a weekend lies between two days.
 func adjacent(a, b string) bool {
 	for next := shift(a, 1); next <= b; next = shift(next, 1) {
 		if next == b {
@@ -129,7 +129,7 @@ func adjacent(a, b string) bool {
 	return false
 }
 
-// period words the first and last day.
+// period formats the first and last day.
 func period(first, last string) string {
 	if first == last {
 		return "on " + first
@@ -137,7 +137,7 @@ func period(first, last string) string {
 	return "from " + first + " to " + last
 }
 
-// PeriodQuery asks for the time off of a period.
+// PeriodQuery are the parameters of list_time_off.
 type PeriodQuery struct {
 	Someone
 	From        string `json:"from,omitempty" format:"date" description:"First day; today unless given"`
@@ -145,7 +145,7 @@ type PeriodQuery struct {
 	AbsenceType string `json:"absence_type,omitempty" description:"Only this kind"`
 }
 
-// Day is one day of time off.
+// Day is one entry of time off.
 type Day struct {
 	Name        string  `json:"worker_name"`
 	Date        string  `json:"date"`
@@ -162,7 +162,7 @@ type TimeOff struct {
 	Name   string `json:"worker_name"`
 	From   string `json:"from"`
 	To     string `json:"to"`
-	// Days counts what is approved or submitted.
+	// Days is the sum of the approved and submitted entries.
 	Days    float64 `json:"days"`
 	Total   int     `json:"total"`
 	Entries []Day   `json:"entries"`
@@ -170,7 +170,7 @@ type TimeOff struct {
 
 const mostEntries = 60
 
-// Summary counts the days.
+// Summary reports the number of days.
 func (t TimeOff) Summary() string {
 	return fmt.Sprintf("%s has %s of time off between %s and %s", t.Name, amount(t.Days, "days"), t.From, t.To)
 }

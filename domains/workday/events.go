@@ -10,14 +10,14 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// RequestsQuery asks for the outcome of the requests of a worker.
+// RequestsQuery are the parameters of list_requests.
 type RequestsQuery struct {
 	Someone
 	About string `json:"about,omitempty" max:"100" description:"Only processes whose name has this text"`
 	State string `json:"state,omitempty" enum:"open,ended" description:"Only those that wait for somebody, or only those that do not any more"`
 }
 
-// RequestState is how far a request is in Workday.
+// RequestState is the state of a request in Workday.
 type RequestState struct {
 	RequestID string `json:"request_id"`
 	Name      string `json:"worker_name"`
@@ -25,12 +25,12 @@ type RequestState struct {
 	State     string `json:"state"`
 	Effective string `json:"effective,omitempty"`
 	Created   string `json:"created"`
-	// WaitsFor are those whose turn it is.
+	// WaitsFor names the people that the request awaits.
 	WaitsFor string `json:"waits_for,omitempty"`
 	Comment  string `json:"comment,omitempty"`
 }
 
-// RequestStates are the requests of a worker, the newest first.
+// RequestStates are the requests of a worker, newest first.
 type RequestStates struct {
 	Worker   string         `json:"worker"`
 	Name     string         `json:"worker_name"`
@@ -40,7 +40,7 @@ type RequestStates struct {
 
 const mostRequests = 10
 
-// Summary reports how far the newest is.
+// Summary reports the state of the newest request.
 func (r RequestStates) Summary() string {
 	if r.Total == 0 {
 		return "Workday has no such request of " + r.Name
@@ -52,7 +52,7 @@ func (r RequestStates) Summary() string {
 	return text
 }
 
-// listRequests tells the outcome of the requests of a worker, and whose turn it is.
+// listRequests lists the requests of a worker with their state and the people they await.
 func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in RequestsQuery) (RequestStates, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
@@ -69,8 +69,8 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 	return out, err
 }
 
-// stateOf reads of an open event whom it waits for, and of one that was denied or sent
-// back what was said.
+// stateOf returns the state of an event: for an open one the people that it awaits, for a denied or
+// sent-back one the comment.
 func stateOf(ctx context.Context, client *rest.Client, w rest.Worker, e rest.Event) (RequestState, error) {
 	out := RequestState{RequestID: e.ID, Name: w.Descriptor, Process: processName(e), State: eventState(e.Status.Descriptor), Effective: e.Effective, Created: e.Created}
 	if out.State == stateOther {
@@ -85,7 +85,7 @@ func stateOf(ctx context.Context, client *rest.Client, w rest.Worker, e rest.Eve
 	}
 	steps, err := read(ctx, e.ID)
 	if rest.IsKind(err, rest.KindNotFound) || rest.IsKind(err, rest.KindForbidden) {
-		return out, nil // without the permission the rest is still worth telling
+		return out, nil // the rest is useful without this permission
 	}
 	if err != nil {
 		return out, failure(err)
@@ -103,7 +103,7 @@ func stateOf(ctx context.Context, client *rest.Client, w rest.Worker, e rest.Eve
 	return out, nil
 }
 
-// processName is the name of an event without the worker whom it is about.
+// processName returns the name of an event without its worker.
 func processName(e rest.Event) string {
 	name, _, _ := strings.Cut(e.Descriptor, ":")
 	return strings.TrimSpace(name)

@@ -18,26 +18,26 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// write is one write with what it must leave in the tenant.
+// write is one write with its expected effect in the tenant.
 type write struct {
 	capability string
-	suffix     string // of the path that does it
+	suffix     string // of the request path
 	parameters func(b *bench) object
 	prepare    func(b *bench)
 	effects    []string
-	// process is the business process that Workday may want approved; "" for a write
-	// that takes effect at once in every tenant.
+	// process is the business process that may need an approval, or "" for a write that takes
+	// effect at once in every tenant.
 	process sandbox.Process
-	// unmarked means that a domain that has lost its keys does not recognise the write by
-	// itself: the core looks for it before it repeats it.
+	// unmarked means that the domain does not recognize the write after losing its keys: the core
+	// looks it up before a retry.
 	unmarked bool
 }
 
-// longDays are twenty working days, of which Workday warns.
+// longDays are twenty working days, which cause a warning.
 const longDays = "days:2026-12-07,2026-12-08,2026-12-09,2026-12-10,2026-12-11,2026-12-14,2026-12-15,2026-12-16,2026-12-17,2026-12-18," +
 	"2026-12-21,2026-12-22,2026-12-23,2026-12-24,2026-12-28,2026-12-29,2026-12-30,2026-12-31,2027-01-04,2027-01-05"
 
-// writes are all writes of the domain, each by every request that does it.
+// writes returns all writes of the domain, with every request that leads to each.
 func writes() map[string]write {
 	ana := func(extra object) func(b *bench) object {
 		return func(b *bench) object {
@@ -56,9 +56,9 @@ func writes() map[string]write {
 	}
 	titled := func(b *bench) {
 		b.facts("change_business_title", object{"worker": b.id("Ana Souza"), "title": "Chief Gardener"}, "before")
-		b.tenant.ApproveAll() // in a tenant that wants it approved
+		b.tenant.ApproveAll() // in a tenant that requires an approval
 	}
-	// asked is a request of Ana's that waits for her manager, who has logged in and asks.
+	// asked is a request of Ana that awaits her manager, who is logged in and is the requester.
 	asked := func(b *bench) {
 		taken(b)
 		b.withLogins()
@@ -145,7 +145,7 @@ func writes() map[string]write {
 	}
 }
 
-// TestNoWriteIsMissing: what is shown of each write is shown of all of them.
+// TestNoWriteIsMissing: the table above covers every write.
 func TestNoWriteIsMissing(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -159,8 +159,8 @@ func TestNoWriteIsMissing(t *testing.T) {
 	}
 }
 
-// TestWritesHappenOnceWhateverBreaks repeats each write with its key until it
-// succeeds, as the core does, and reads the tenant's own record.
+// TestWritesHappenOnceWhateverBreaks retries each write with its key until it succeeds, as the core
+// does, and reads the tenant's effects.
 func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
 	t.Parallel()
 	faults := map[string]sandboxkit.Fault{
@@ -202,8 +202,7 @@ func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
 	}
 }
 
-// untilDone repeats a write with one key; a forgetful domain is a new process
-// each time.
+// untilDone retries a write with one key; with forgetful, each attempt is a new process.
 func (b *bench) untilDone(w write, forgetful bool) {
 	b.Helper()
 	parameters := w.parameters(b)
@@ -220,7 +219,7 @@ func (b *bench) untilDone(w write, forgetful bool) {
 		}
 		if forgetful {
 			if w.unmarked && b.found(w.capability, parameters)["applied"] == true {
-				return // the core looks before it repeats
+				return // the core looks it up before a retry
 			}
 			b.restart()
 		}
@@ -228,7 +227,7 @@ func (b *bench) untilDone(w write, forgetful bool) {
 	b.Fatal("it never succeeded")
 }
 
-// move are the parameters of a change of Ana's job to the organization that somebody leads.
+// move are the parameters for moving Ana to the organization of a manager.
 func (b *bench) move(leader string) object {
 	b.Helper()
 	to := column(b.facts("list_organizations", object{"search": leader}, "")["organizations"], "value")
@@ -239,17 +238,17 @@ func (b *bench) move(leader string) object {
 	return object{"worker": b.id("Ana Souza"), "organization": to[0], "reason": why[0], "effective": "2026-12-07"}
 }
 
-// found asks as the core does when it lost the answer of a write.
+// found looks a write up, as the core does after a lost answer.
 func (b *bench) found(capability string, parameters object) object {
 	b.Helper()
 	asked := object{"write": parameters, "key": "run/node/1"}
-	if strings.Contains(capability, "title") || capability == "change_job" { // has no mark
+	if strings.Contains(capability, "title") || capability == "change_job" { // has no marker
 		delete(asked, "key")
 	}
 	return b.facts("find_"+capability, asked, "")
 }
 
-// approveAll approves what waits, as the managers.
+// approveAll approves all open steps, as the managers.
 func (b *bench) approveAll() {
 	b.Helper()
 	if n := b.tenant.ApproveAll(); n == 0 {
@@ -257,8 +256,8 @@ func (b *bench) approveAll() {
 	}
 }
 
-// TestTwoServersShareARotatingRefreshToken: each use makes the token void, and all access
-// tokens expire again and again while both servers are busy, one of them with a write.
+// TestTwoServersShareARotatingRefreshToken: each use invalidates the token, and all access tokens
+// expire repeatedly while both servers are busy, one of them with a write.
 func TestTwoServersShareARotatingRefreshToken(t *testing.T) {
 	t.Parallel()
 	for name, w := range writes() {
@@ -302,8 +301,8 @@ func TestTwoServersShareARotatingRefreshToken(t *testing.T) {
 	}
 }
 
-// TestAWriteMayWaitForDays: what Workday wants approved is submitted and not done, is
-// followed while its clock goes on, and then is what was decided.
+// TestAWriteMayWaitForDays: a write that needs an approval is submitted but not done; it is
+// followed over time, and ends with the decision.
 func TestAWriteMayWaitForDays(t *testing.T) {
 	t.Parallel()
 	for name, w := range writes() {
@@ -338,7 +337,7 @@ func TestAWriteMayWaitForDays(t *testing.T) {
 	}
 }
 
-// decided lets the manager decide, and holds what is told of it against that.
+// decided lets the manager decide, and checks the reported outcome.
 func (b *bench) decided(w write, follow object, denied bool) {
 	b.Helper()
 	want := object{"state": "approved"}
@@ -353,7 +352,7 @@ func (b *bench) decided(w write, follow object, denied bool) {
 	switch {
 	case !denied:
 		subset(b.T, object{"applied": true}, found)
-	case w.process == sandbox.ChangeBusinessTitle || w.process == sandbox.ChangeJob: // it has no mark: that one or another
+	case w.process == sandbox.ChangeBusinessTitle || w.process == sandbox.ChangeJob: // it has no marker: this write or another
 		subset(b.T, object{"applied": nil}, found)
 	default:
 		subset(b.T, object{"applied": true, "status": "denied"}, found)

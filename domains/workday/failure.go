@@ -6,15 +6,15 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Codes by which the tenant says that a day is taken already.
+// The tenant's validation codes for a day that is already taken.
 const (
 	codeOverlap      = "A1008"
 	codeOverlapBlock = "A1028"
 )
 
-// failure words a failed call of the tenant for whoever called the domain. It
-// keeps apart what certainly had no effect from what may have had one; anything
-// that is not the tenant's goes to the log.
+// failure converts the error of a call to the tenant for the caller of the domain. It distinguishes
+// errors that certainly had no effect from those that may have had one. Other errors are returned
+// unchanged, and domainkit only logs them.
 func failure(err error) error {
 	e, isCall := rest.AsError(err)
 	if !isCall {
@@ -47,11 +47,11 @@ func unanswered(e *rest.Error, errType, text string) error {
 		return domainkit.Retryf(errType, "%s", text)
 	}
 	out := domainkit.Failf(errType, contracts.EffectUnknown, "%s; the change may have taken place", text)
-	out.Retryable = true // a repeat first looks for what this one did
+	out.Retryable = true // a retry first looks for the result of this call
 	return out
 }
 
-// refusal passes on the tenant's validations, with their codes.
+// refusal returns the tenant's validation errors with their codes.
 func refusal(e *rest.Error) error {
 	errType := contracts.ErrPrecondition
 	if e.Has(codeOverlap, codeOverlapBlock) {

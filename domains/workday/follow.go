@@ -12,21 +12,21 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// FollowQuery names a request that is followed until it ends.
+// FollowQuery are the parameters of follow_request.
 type FollowQuery struct {
 	Someone
 	About     string `json:"about,omitempty" max:"100" description:"Only a process whose name has this text"`
 	RequestID string `json:"request_id,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request, where it is known"`
 }
 
-// following has the method of its own that reports the outcome of a request.
+// following serves the capability that waits for the outcome of a request.
 type following struct{ d *domain }
 
-// usualFollow is how often an event is looked at.
+// usualFollow is the default poll interval.
 const usualFollow = 15 * time.Minute
 
-// followRequest reports what a request came to, once it has come to something. Until then
-// the run of the requester is parked, and this is asked again.
+// followRequest returns the outcome of a request once it has ended. Until then it returns
+// domainkit.Waitf, so that the core parks the run and calls again.
 func (f following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
 	d := f.d
 	w, err := d.worker(ctx, in.Worker)
@@ -52,8 +52,8 @@ func (f following) followRequest(ctx context.Context, _ domainkit.Call, in Follo
 	return state, nil
 }
 
-// followed picks the event with an id or, without one, the newest that is open; of those
-// that have ended the newest.
+// followed returns the event with an id. Without an id it returns the newest open one, else the
+// newest.
 func followed(events []rest.Event, id, name string) (rest.Event, error) {
 	at := slices.IndexFunc(events, func(e rest.Event) bool {
 		return e.ID == id || id == "" && eventState(e.Status.Descriptor) == stateSubmitted
@@ -67,7 +67,7 @@ func followed(events []rest.Event, id, name string) (rest.Event, error) {
 	return rest.Event{}, domainkit.Refusef(contracts.ErrNotFound, "Workday has no such request of %s", name)
 }
 
-// requestsOf are the events about a worker whose name has a text, the newest first.
+// requestsOf returns the events of a worker whose process name contains a text, newest first.
 func requestsOf(ctx context.Context, client *rest.Client, worker, about string) ([]rest.Event, error) {
 	events, err := client.Events(ctx, worker)
 	if err != nil {
@@ -78,7 +78,7 @@ func requestsOf(ctx context.Context, client *rest.Client, worker, about string) 
 	return events, nil
 }
 
-// Summary reports how far the request is.
+// Summary reports the state of the request.
 func (r RequestState) Summary() string {
 	text := r.Process + " of " + r.Name
 	if r.Effective != "" {

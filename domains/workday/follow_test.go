@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestARequestIsFollowedUntilItEnds: while it waits for an approver nothing is answered
-// but whom it waits for, and when to ask again; a decision, whatever it is, is the answer.
+// TestARequestIsFollowedUntilItEnds: while it awaits an approver, the answer only says whom it
+// awaits and when to ask again; a decision of any kind ends the wait.
 func TestARequestIsFollowedUntilItEnds(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -52,8 +52,8 @@ func TestARequestIsFollowedUntilItEnds(t *testing.T) {
 	}
 }
 
-// TestQueriesReadEveryPage of what they find, are cut to what was asked for, and may be
-// sent again when the tenant breaks; only who may ask about everybody may ask.
+// TestQueriesReadEveryPage, limit the rows as requested, and are retried after failures of the
+// tenant. Only roles with full access may query.
 func TestQueriesReadEveryPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -111,7 +111,7 @@ func TestQueriesReadEveryPage(t *testing.T) {
 	}
 }
 
-// TestReportsAreThoseOfTheConfiguration and none are offered without any.
+// TestReportsAreThoseOfTheConfiguration, and without any there is no get_report.
 func TestReportsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -151,8 +151,8 @@ func TestReportsAreThoseOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestPeopleAreReadOverMCP as they are over REST, whatever the tools are called, with a
-// token that has expired, and after a session was lost.
+// TestPeopleAreReadOverMCP like over REST, with any tool names, with an expired token, and after a
+// lost session.
 func TestPeopleAreReadOverMCP(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{ToolPrefix: "acme_"})
@@ -203,8 +203,8 @@ func TestPeopleAreReadOverMCP(t *testing.T) {
 	}
 }
 
-// TestTheOpsOfWorkdaysToolsAreCompiled in the two forms that a Flowise runs, with what the
-// server calls its tools, and literally as the blueprint has them.
+// TestTheOpsOfWorkdaysToolsAreCompiled in the two forms of Flowise, with the server's tool names,
+// and in the literal form of the blueprint.
 func TestTheOpsOfWorkdaysToolsAreCompiled(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{ToolPrefix: "acme_"})

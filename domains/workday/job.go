@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// JobOrder is a wish to move a worker to another organization.
+// JobOrder are the parameters of change_job and plan_job_change.
 type JobOrder struct {
 	Someone
 	Organization string `json:"organization" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the organization to which the worker moves"`
@@ -24,7 +24,7 @@ type JobOrder struct {
 	Plan         string `json:"plan,omitempty" max:"50" pattern:"^from:.+$" description:"From where the worker moves, as plan_job_change gives it; from elsewhere nobody is moved"`
 }
 
-// JobChange is a change of job after it was asked for.
+// JobChange is a submitted change of job.
 type JobChange struct {
 	RequestID string `json:"request_id"`
 	Worker    string `json:"worker"`
@@ -35,7 +35,7 @@ type JobChange struct {
 	Status    string `json:"status"`
 }
 
-// Summary says from where to where, and how far it is.
+// Summary reports the move and its status.
 func (j JobChange) Summary() string {
 	text := "move of " + j.Name
 	if j.From != "" && j.From != j.To {
@@ -48,10 +48,10 @@ func (j JobChange) Summary() string {
 	return text + ": " + j.Status
 }
 
-// jobs are changes of job.
+// jobs are the capabilities for changes of job.
 type jobs struct{ d *domain }
 
-// processJob begins the names of the events of such changes.
+// processJob is the prefix of the event names of such changes.
 const processJob = "Change Job"
 
 func (j jobs) register(svc *domainkit.Service) error {
@@ -64,19 +64,19 @@ func (j jobs) register(svc *domainkit.Service) error {
 	)
 }
 
-// ReasonMatch is a reason that may be meant.
+// ReasonMatch is a reason that a search found.
 type ReasonMatch struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Reasons are those for which a job may be changed.
+// Reasons are the possible reasons for a change of job.
 type Reasons struct {
 	Total   int           `json:"total"`
 	Reasons []ReasonMatch `json:"reasons"`
 }
 
-// Summary names them.
+// Summary lists their names.
 func (r Reasons) Summary() string {
 	names := make([]string, 0, len(r.Reasons))
 	for _, one := range r.Reasons {
@@ -97,31 +97,31 @@ func (j jobs) reasons(ctx context.Context, _ domainkit.Call, in Filter) (Reasons
 	return out, err
 }
 
-// jobPlan is a change of job that was thought through and not submitted.
+// jobPlan is a change of job that was validated but not submitted.
 type jobPlan struct {
 	worker rest.Worker
 	org    rest.Organization
 	reason string
 }
 
-// from is the value that reports whether somebody has moved the worker meanwhile.
+// from is the value by which change detects that the worker was moved meanwhile.
 func (p jobPlan) from() string { return "from:" + cmp.Or(p.worker.Organization.ID, "nowhere") }
 
 func (p jobPlan) to() string { return cmp.Or(p.org.Name, p.org.Descriptor) }
 
-// JobPlan is what a change of job comes to. What cannot be is refused, so that nobody is
-// asked to approve it.
+// JobPlan is the outcome of planning a change of job. An impossible change is refused, so that
+// nobody is asked to approve it.
 type JobPlan struct {
 	Worker string `json:"worker"`
 	Name   string `json:"worker_name"`
-	// Matches hold the plan as the one value to choose.
+	// Matches holds the plan as the only choice.
 	Matches []PlanChoice `json:"matches"`
 }
 
-// Summary is the plan in words.
+// Summary describes the plan.
 func (p JobPlan) Summary() string { return p.Matches[0].Label }
 
-// plan thinks a change of job through without submitting it.
+// plan validates a change of job without submitting it.
 func (j jobs) plan(ctx context.Context, _ domainkit.Call, in JobOrder) (JobPlan, error) {
 	p, err := j.think(ctx, in)
 	if err != nil {
@@ -138,10 +138,10 @@ func (j jobs) plan(ctx context.Context, _ domainkit.Call, in JobOrder) (JobPlan,
 	return JobPlan{p.worker.ID, p.worker.Descriptor, []PlanChoice{{p.from(), label}}}, nil
 }
 
-// farthestMove is how far from today a change of job may be: beyond, the year is a slip.
+// farthestMove bounds how far from today a change may be; beyond it, the year is probably a typo.
 const farthestMove = 2 * 365 * 24 * time.Hour
 
-// think reads what a change of job is about, and refuses what cannot be.
+// think reads the objects of a change of job and refuses an impossible one.
 func (j jobs) think(ctx context.Context, in JobOrder) (p jobPlan, err error) {
 	if p.worker, err = j.d.worker(ctx, in.Worker); err != nil {
 		return p, err
@@ -169,7 +169,7 @@ func (j jobs) think(ctx context.Context, in JobOrder) (p jobPlan, err error) {
 	return p, err
 }
 
-// reason names the reason with an ID.
+// reason returns the name of a reason by its id.
 func (j jobs) reason(ctx context.Context, id string) (string, error) {
 	all, err := rest.NewCompany(j.d.client).JobChangeReasons(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (j jobs) reason(ctx context.Context, id string) (string, error) {
 	return "", domainkit.Refusef(contracts.ErrPrecondition, "Workday has no such reason for a change of job; it has: %s", strings.Join(names, ", "))
 }
 
-// change submits a change of job. What Workday's process decides of it is followed.
+// change submits a change of job. Its approval in Workday can be followed with follow_request.
 func (j jobs) change(ctx context.Context, _ domainkit.Call, in JobOrder) (JobChange, error) {
 	p, err := j.think(ctx, in)
 	if err != nil {
@@ -206,14 +206,15 @@ func (j jobs) change(ctx context.Context, _ domainkit.Call, in JobOrder) (JobCha
 		Effective: in.Effective, Status: stateSubmitted,
 	}
 	if event, err := j.d.client.Event(ctx, made.ID); err == nil {
-		out.Status = eventState(event.Status.Descriptor) // whether it is in effect is only extra; it was submitted
+		out.Status = eventState(event.Status.Descriptor) // the change was submitted; the status is optional
 	}
 	return out, nil
 }
 
-// find finds the change that leads to an organization on a day: the newest event of that
-// day that is open or done. One that came to nothing may have been that one or another,
-// because a change of job carries no mark of a key.
+// find looks at the newest Change Job event of that effective day. It counts as this change if it
+// is open, or if it is approved and the worker is in the organization. Otherwise the outcome is
+// unknown, because a change of job carries no marker of the key. The destination of an open event
+// is not checked.
 func (j jobs) find(ctx context.Context, _ domainkit.Call, in JobOrder) (*JobChange, error) {
 	w, err := j.d.worker(ctx, in.Worker)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestAChangeOfJobWaitsForItsProcess: it is submitted, the read that the core makes after it
-// waits until Workday's process has ended, and tells what was decided.
+// TestAChangeOfJobWaitsForItsProcess: it is submitted, and the read-back waits until Workday's
+// process has ended and returns the decision.
 func TestAChangeOfJobWaitsForItsProcess(t *testing.T) {
 	t.Parallel()
 	for name, denied := range map[string]bool{"approved": false, "denied": true} {
@@ -60,8 +60,8 @@ func TestWhatIsNoChangeOfJobIsRefused(t *testing.T) {
 	}
 }
 
-// TestAChangeOfJobIsThoughtThroughBeforeItsGate: by the look-up that the gate shows, and
-// what has changed since is not submitted.
+// TestAChangeOfJobIsThoughtThroughBeforeItsGate by the look-up that the gate shows. If the worker
+// was moved since, nothing is submitted.
 func TestAChangeOfJobIsThoughtThroughBeforeItsGate(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{Workers: 60})

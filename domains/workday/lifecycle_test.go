@@ -47,8 +47,8 @@ func TestWhatAFlowCanHaveOfWorkday(t *testing.T) {
 	}
 }
 
-// TestAFlowIsHeldToTheToolsOfWorkday: the graph that the ops make is right; what may have
-// become of it by hand is told.
+// TestAFlowIsHeldToTheToolsOfWorkday: the graph of the compiled ops is valid; faults made by hand
+// are reported.
 func TestAFlowIsHeldToTheToolsOfWorkday(t *testing.T) {
 	t.Parallel()
 	b := wired(t)
@@ -81,8 +81,8 @@ func TestAFlowIsHeldToTheToolsOfWorkday(t *testing.T) {
 	}
 }
 
-// TestTheTestsOfWorkdaysToolsAreMadeAndJudged: they ask about the requester, and about
-// nobody else; a verdict says first that a token is refused.
+// TestTheTestsOfWorkdaysToolsAreMadeAndJudged: the questions are about the requester only; a
+// verdict reports a rejected token first.
 func TestTheTestsOfWorkdaysToolsAreMadeAndJudged(t *testing.T) {
 	t.Parallel()
 	b := wired(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestReadsKeepTheirContract plays every read for one worker: facts that do not fit the
-// manifest are no success. It runs against the sandbox and, with WORKDAY_LIVE=1, against
-// the tenant that the environment names as workday-domain reads it; nothing is written.
+// TestReadsKeepTheirContract calls every read for one worker; facts that violate the manifest fail.
+// It runs against the sandbox and, with WORKDAY_LIVE=1, against the tenant configured by
+// workday-domain's environment variables. It writes nothing.
 func TestReadsKeepTheirContract(t *testing.T) {
 	t.Parallel()
 	t.Run("sandbox", func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestReadsKeepTheirContract(t *testing.T) {
 	})
 }
 
-// reads plays the reads for somebody who is found by a name.
+// reads calls the reads for a person found by name.
 func (b *bench) reads(name string) {
 	b.Helper()
 	found := column(b.facts("search_workers", object{"query": name}, "")["matches"], "value")

@@ -74,8 +74,8 @@ func required(t *testing.T, c contracts.Capability) []string {
 	return schema.Required
 }
 
-// A manifest that changes from start to start is judged again each time, and approvals of
-// what it declares are asked for again.
+// A manifest that changed between starts would be reviewed again each time, and the approvals of
+// its declarations would be requested again.
 func TestTheManifestIsTheSameAtEachStart(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -103,12 +103,12 @@ func TestExamplesAreDistinct(t *testing.T) {
 	}
 }
 
-// scope is what param maps and assertions read.
+// scope holds the values that parameter maps and assertions read.
 type scope object
 
 var place = regexp.MustCompile(`^\$\{(.+)\}$`)
 
-// value gives what a literal or "${path}" stands for.
+// value evaluates a literal or "${path}".
 func (s scope) value(v any) any {
 	text, isText := v.(string)
 	m := place.FindStringSubmatch(text)
@@ -127,8 +127,8 @@ func (s scope) at(path string) any {
 	return v
 }
 
-// params are those of a call: what the write was not given is not given, and everything
-// else has to be there.
+// params evaluates a parameter map: a parameter that the write did not have is left out, any other
+// missing value is an error.
 func (s scope) params(t *testing.T, m map[string]any) object {
 	t.Helper()
 	out := object{}
@@ -152,8 +152,8 @@ func (s scope) holds(c contracts.Condition) bool {
 	return slices.ContainsFunc(c.In, func(v any) bool { return got == fmt.Sprint(v) })
 }
 
-// TestWritesKeepWhatTheManifestPromises carries each write out and then does
-// what the manifest says: reads it back, looks for it by key, undoes it.
+// TestWritesKeepWhatTheManifestPromises executes each write and then what the manifest declares:
+// verification, look-up by key, compensation.
 func TestWritesKeepWhatTheManifestPromises(t *testing.T) {
 	t.Parallel()
 	for name, w := range writes() {
@@ -182,7 +182,7 @@ func TestWritesKeepWhatTheManifestPromises(t *testing.T) {
 				return
 			}
 			b.facts(md.Compensation.Capability, s.params(t, md.Compensation.ParamMap), "undo")
-			b.tenant.ApproveAll() // of what was asked for again
+			b.tenant.ApproveAll() // of the repeated request
 			if diff := cmp.Diff(before, b.state()); diff != "" {
 				t.Errorf("the compensation left (-before +after):\n%s", diff)
 			}
@@ -190,7 +190,7 @@ func TestWritesKeepWhatTheManifestPromises(t *testing.T) {
 	}
 }
 
-// state is what the writes change of Ana Souza, once all is approved.
+// state is the state of Ana Souza that the writes change, once everything is approved.
 func (b *bench) state() object {
 	b.Helper()
 	ana := b.id("Ana Souza")

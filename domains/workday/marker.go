@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A marker is put into the comments of a write, the only text that Workday
-// gives back, so that the write can be recognised later. It is a hash of the
-// idempotency key: keys may say more than people should read.
+// marker returns the marker of a key. It is written into the comments of a write, the only free
+// text that Workday returns, to recognize the write later. It is a hash, because keys may contain
+// more than people should see.
 func marker(key string) string {
 	if key == "" {
 		return ""
@@ -17,8 +17,7 @@ func marker(key string) string {
 	return "op:" + hex.EncodeToString(sum[:8])
 }
 
-// mark writes a comment with the marker and, for what cannot be read back from
-// the tenant later, notes.
+// mark appends the marker to a comment, with notes about what cannot be read from the tenant later.
 func mark(comment, key string, notes ...string) string {
 	tag := marker(key)
 	if tag == "" {
@@ -37,10 +36,10 @@ func marked(comment, key string) bool {
 	return tag != "" && strings.Contains(comment, "["+tag)
 }
 
-// hasMark reports whether a comment has the marker of any key.
+// hasMark reports whether a comment has a marker of any key.
 func hasMark(comment string) bool { return strings.Contains(comment, "[op:") }
 
-// notes returns what mark wrote behind the marker.
+// notes returns the notes that mark wrote after the marker.
 func notes(comment, key string) []string {
 	_, rest, found := strings.Cut(comment, "["+marker(key))
 	if !found {

@@ -14,14 +14,14 @@ import (
 
 const (
 	mostInChart  = 500 // people that a chart reads
-	shownInChart = 100 // people that its facts show
+	shownInChart = 100 // people in its facts
 	mostMembers  = 100
 	mostOrgs     = 60
-	mostManagers = 15 // a chain that is longer goes in a circle
+	mostManagers = 15 // a longer chain is a cycle
 )
 
-// organizations are the reads about who works where: who somebody is, who is above and
-// below them, and the organizations of the company.
+// organizations are the reads about people and organizations: profiles, managers, reports and
+// organizations.
 type organizations struct{ d *domain }
 
 func (o organizations) register(svc *domainkit.Service) error {
@@ -37,7 +37,7 @@ func (o organizations) register(svc *domainkit.Service) error {
 
 func (o organizations) company() rest.Company { return rest.NewCompany(o.d.client) }
 
-// Nothing are the parameters of a capability that takes none.
+// Nothing are the parameters of a capability without parameters.
 type Nothing struct{}
 
 // myInfo returns the requester's own profile.
@@ -49,7 +49,7 @@ func (o organizations) myInfo(ctx context.Context, call domainkit.Call, _ Nothin
 	return o.d.profile(ctx, me)
 }
 
-// myself is the worker who asks, for what is about nobody else.
+// myself returns the requester's worker, for calls about the requester only.
 func myself(ctx context.Context, d *domain, asker contracts.Principal) (rest.Worker, error) {
 	me, known, err := d.asker(ctx, asker)
 	if err == nil && !known {
@@ -58,13 +58,13 @@ func myself(ctx context.Context, d *domain, asker contracts.Principal) (rest.Wor
 	return me, err
 }
 
-// ChartQuery asks for the people below a worker.
+// ChartQuery are the parameters of get_org_chart.
 type ChartQuery struct {
 	Someone
 	Depth int `json:"depth" default:"4" min:"1" max:"4" description:"How many levels below the worker"`
 }
 
-// ChartPerson is one person of a chart.
+// ChartPerson is one person in a chart.
 type ChartPerson struct {
 	Level   int    `json:"level"`
 	Name    string `json:"name"`
@@ -72,19 +72,19 @@ type ChartPerson struct {
 	Manager string `json:"manager_name"`
 }
 
-// Chart are the people below a worker, each behind their manager.
+// Chart lists the people below a worker, each after their manager.
 type Chart struct {
 	Worker string `json:"worker"`
 	Name   string `json:"worker_name"`
 	Total  int    `json:"total"`
 	Levels int    `json:"levels"`
-	// Complete is false when there are more people than are read.
+	// Complete is false if there are more people than were read.
 	Complete bool `json:"complete"`
-	// People are the first ones; the artifact people has all that were read.
+	// People are the first people; the artifact "people" has all that were read.
 	People []ChartPerson `json:"people"`
 }
 
-// Summary counts them.
+// Summary reports the number of people and levels.
 func (c Chart) Summary() string {
 	if c.Total == 0 {
 		return "nobody reports to " + c.Name
@@ -99,7 +99,7 @@ func (c Chart) Summary() string {
 	return text
 }
 
-// chart reads the reports of a worker, and theirs.
+// chart reads the reports of a worker, recursively.
 func (o organizations) chart(ctx context.Context, _ domainkit.Call, in ChartQuery) (domainkit.Result[Chart], error) {
 	var none domainkit.Result[Chart]
 	top, err := o.d.worker(ctx, in.Worker)
@@ -137,7 +137,7 @@ func (o organizations) chart(ctx context.Context, _ domainkit.Call, in ChartQuer
 	return domainkit.Result[Chart]{Facts: out, Artifacts: map[string]any{"people": people}}, nil
 }
 
-// ChainManager is one manager of a chain.
+// ChainManager is one manager in a chain.
 type ChainManager struct {
 	Level        int    `json:"level"`
 	Worker       string `json:"worker"`
@@ -146,7 +146,7 @@ type ChainManager struct {
 	Organization string `json:"organization"`
 }
 
-// Chain are the managers above a worker, the nearest first.
+// Chain lists the managers above a worker, nearest first.
 type Chain struct {
 	Worker   string         `json:"worker"`
 	Name     string         `json:"worker_name"`
@@ -154,7 +154,7 @@ type Chain struct {
 	Managers []ChainManager `json:"managers"`
 }
 
-// Summary names them.
+// Summary lists their names.
 func (c Chain) Summary() string {
 	if c.Total == 0 {
 		return "nobody is above " + c.Name
@@ -166,7 +166,7 @@ func (c Chain) Summary() string {
 	return fmt.Sprintf("above %s: %s", c.Name, strings.Join(names, ", then "))
 }
 
-// managers follows the managers of a worker up to whoever has none.
+// managers follows the managers of a worker to the top.
 func (o organizations) managers(ctx context.Context, _ domainkit.Call, in Someone) (Chain, error) {
 	w, err := o.d.worker(ctx, in.Worker)
 	if err != nil {
@@ -190,13 +190,13 @@ func (o organizations) managers(ctx context.Context, _ domainkit.Call, in Someon
 	return out, nil
 }
 
-// OrganizationMatch is an organization that may be meant.
+// OrganizationMatch is an organization that a search found.
 type OrganizationMatch struct {
 	Value   string `json:"value"`
 	Label   string `json:"label"`
 	Name    string `json:"name"`
 	Manager string `json:"manager_name,omitempty"`
-	// Exact means that it is called just that.
+	// Exact means that the name equals the search text.
 	Exact bool `json:"exact"`
 }
 
@@ -206,7 +206,7 @@ type Organizations struct {
 	Organizations []OrganizationMatch `json:"organizations"`
 }
 
-// Summary counts them.
+// Summary reports their number.
 func (o Organizations) Summary() string {
 	text := amount(float64(o.Total), "organizations")
 	if o.Total > len(o.Organizations) {
@@ -215,7 +215,7 @@ func (o Organizations) Summary() string {
 	return text
 }
 
-// list finds organizations any part of whose names is the text.
+// list returns the organizations whose name contains a text.
 func (o organizations) list(ctx context.Context, _ domainkit.Call, in Filter) (Organizations, error) {
 	page, err := o.company().Organizations(ctx)
 	if err != nil {
@@ -233,19 +233,19 @@ func (o organizations) list(ctx context.Context, _ domainkit.Call, in Filter) (O
 	return out, err
 }
 
-// OrganizationQuery names an organization.
+// OrganizationQuery are the parameters of get_organization.
 type OrganizationQuery struct {
 	Organization string `json:"organization" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the organization"`
 }
 
-// Member is one who works in an organization.
+// Member is a member of an organization.
 type Member struct {
 	Worker string `json:"worker"`
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 }
 
-// OrganizationProfile is what is told of an organization.
+// OrganizationProfile describes an organization and its members.
 type OrganizationProfile struct {
 	Organization string   `json:"organization"`
 	Name         string   `json:"name"`
@@ -254,7 +254,7 @@ type OrganizationProfile struct {
 	Members      []Member `json:"members"`
 }
 
-// Summary says who leads it and how many there are.
+// Summary reports the manager and the number of members.
 func (p OrganizationProfile) Summary() string {
 	text := fmt.Sprintf("%s: %s", p.Name, amount(float64(p.Total), "members"))
 	if p.Manager != "" {
@@ -263,7 +263,7 @@ func (p OrganizationProfile) Summary() string {
 	return text
 }
 
-// get tells who is in an organization.
+// get returns an organization with its members.
 func (o organizations) get(ctx context.Context, _ domainkit.Call, in OrganizationQuery) (OrganizationProfile, error) {
 	org, err := o.find(ctx, in.Organization)
 	if err != nil {
@@ -282,7 +282,7 @@ func (o organizations) get(ctx context.Context, _ domainkit.Call, in Organizatio
 	return out, nil
 }
 
-// find reads an organization that a parameter names.
+// find reads the organization of a parameter, or refuses an unknown one.
 func (o organizations) find(ctx context.Context, id string) (rest.Organization, error) {
 	org, err := o.d.client.Organization(ctx, id)
 	if rest.IsKind(err, rest.KindNotFound) {

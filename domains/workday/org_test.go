@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestTheChartIsTheTreeOfTheCompany: everybody below somebody stands behind their manager,
-// as deep as was asked, and no deeper.
+// TestTheChartIsTheTreeOfTheCompany: everybody below a worker comes after their manager, down to
+// the requested depth.
 func TestTheChartIsTheTreeOfTheCompany(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -23,7 +23,7 @@ func TestTheChartIsTheTreeOfTheCompany(t *testing.T) {
 	}
 	for depth := 1; depth <= 4; depth++ {
 		level := map[string]int{helena.ID: 0}
-		for _, w := range b.tenant.People() { // managers stand before those who report to them
+		for _, w := range b.tenant.People() { // managers come before their reports
 			if at, is := level[w.ManagerID]; is && at < depth && !w.Terminated {
 				level[w.ID] = at + 1
 			}
@@ -91,7 +91,7 @@ func TestOrganizationsAreFoundByNameAndShown(t *testing.T) {
 	}
 }
 
-// TestWhoAsksIsToldOfThemselves alone: a stranger is told that Workday does not know them.
+// TestWhoAsksIsToldOfThemselves only: an unknown requester is told that Workday does not know them.
 func TestWhoAsksIsToldOfThemselves(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -110,7 +110,7 @@ func TestWhoAsksIsToldOfThemselves(t *testing.T) {
 	}
 }
 
-// TestJobsThatArePostedToday: not those of tomorrow, nor those that have ended.
+// TestJobsThatArePostedToday: without future and expired postings.
 func TestJobsThatArePostedToday(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})

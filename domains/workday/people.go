@@ -18,17 +18,17 @@ import (
 
 const (
 	mostHits    = 400 // rows that a search reads
-	mostMatches = 25  // matches that are offered
+	mostMatches = 25  // matches that a search returns
 	mostReports = 50
 )
 
-// Whom is a worker, or several for the core to split.
+// Whom names one worker, or several for the core to split into one call each.
 type Whom struct {
 	Worker  string   `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker"`
 	Workers []string `json:"workers,omitempty" min:"1" max:"50" description:"Several workers, by ID or name"`
 }
 
-// one returns the single worker; several are the core's to split.
+// one returns the single worker, or refuses a call for several.
 func (w Whom) one() (string, error) {
 	if w.Worker == "" {
 		return "", domainkit.Refusef(contracts.ErrInvalidParameters, "one call is for one worker; give worker instead of workers")
@@ -36,7 +36,7 @@ func (w Whom) one() (string, error) {
 	return w.Worker, nil
 }
 
-// Profile is what the domain shows of a worker.
+// Profile is the profile of a worker.
 type Profile struct {
 	Worker       string `json:"worker"`
 	Name         string `json:"name"`
@@ -49,7 +49,7 @@ type Profile struct {
 	IsManager    bool   `json:"is_manager"`
 }
 
-// Summary says who it is.
+// Summary describes the worker.
 func (p Profile) Summary() string {
 	text := fmt.Sprintf("%s, %s, %s", p.Name, p.Title, p.Organization)
 	if p.Manager != "" {
@@ -70,7 +70,7 @@ func (d *domain) getWorker(ctx context.Context, _ domainkit.Call, in Whom) (Prof
 	return d.profile(ctx, w)
 }
 
-// profile describes a worker, with their manager.
+// profile returns the profile of a worker with their manager.
 func (d *domain) profile(ctx context.Context, w rest.Worker) (Profile, error) {
 	p := Profile{
 		Worker: w.ID, Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor,
@@ -81,12 +81,12 @@ func (d *domain) profile(ctx context.Context, w rest.Worker) (Profile, error) {
 	case err == nil && org.Manager.ID != w.ID:
 		p.Manager, p.ManagerID = org.Manager.Descriptor, org.Manager.ID
 	case err != nil && !rest.IsKind(err, rest.KindForbidden) && !rest.IsKind(err, rest.KindNotFound):
-		return Profile{}, failure(err) // without the permission the rest is still worth telling
+		return Profile{}, failure(err) // the rest is useful without this permission
 	}
 	return p, nil
 }
 
-// worker reads a person whom a parameter names.
+// worker reads the worker of a parameter, or refuses an unknown one.
 func (d *domain) worker(ctx context.Context, id string) (rest.Worker, error) {
 	w, err := d.people.Worker(ctx, id)
 	if rest.IsKind(err, rest.KindNotFound) {
@@ -98,33 +98,33 @@ func (d *domain) worker(ctx context.Context, id string) (rest.Worker, error) {
 	return w, nil
 }
 
-// Query is what to search for.
+// Query are the parameters of search_workers.
 type Query struct {
 	Query string `json:"query" min:"1" max:"200" description:"Name or part of it, e-mail address or employee number"`
 }
 
-// Match is a worker who may be meant.
+// Match is a worker that a search found.
 type Match struct {
 	Value        string `json:"value"`
 	Label        string `json:"label"`
 	Name         string `json:"name"`
 	Title        string `json:"title"`
 	Organization string `json:"organization"`
-	// Exact means that all words of the query are the worker's, as they were given.
+	// Exact means that every word of the query is a complete name of the worker, or that the query
+	// was an address or number.
 	Exact bool `json:"exact"`
 }
 
-// Matches are the workers who fit a query, the likeliest first.
+// Matches are the workers that match a query, likeliest first.
 type Matches struct {
 	Query   string  `json:"query"`
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
-	// AskerUnknown means that the search is for the requester, whom the tenant does
-	// not know.
+	// AskerUnknown means that the query is for the requester, whom the tenant does not know.
 	AskerUnknown bool `json:"asker_unknown,omitempty"`
 }
 
-// Summary names the first few.
+// Summary lists the first few.
 func (m Matches) Summary() string {
 	if m.AskerUnknown {
 		return "Workday does not know who asks"
@@ -161,7 +161,7 @@ func (d *domain) searchWorkers(ctx context.Context, call domainkit.Call, in Quer
 	return out, nil
 }
 
-// matchAsker offers the requester, or nobody.
+// matchAsker returns the requester, or no match if the tenant does not know them.
 func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches, error) {
 	w, known, err := d.asker(ctx, p)
 	if err != nil || !known {
@@ -171,8 +171,7 @@ func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches
 	return Matches{Query: "me", Total: 1, Matches: []Match{match}}, nil
 }
 
-// lookUp searches by address or number when the query looks like one, else by
-// name.
+// lookUp searches by address or number if the query looks like one, else by name.
 func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error) {
 	var ref string
 	switch {
@@ -195,8 +194,8 @@ func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error
 	return []rest.Worker{w}, err
 }
 
-// exactly reports whether a query is just this worker: an address or a number was looked
-// up as it is, and every word of a name is one of theirs.
+// exactly reports whether a query identifies this worker: an address or number was looked up
+// literally, and every word of a name is one of theirs.
 func exactly(query string, w rest.Worker) bool {
 	if strings.Contains(query, "@") || strings.IndexFunc(query, unicode.IsDigit) >= 0 {
 		return true
@@ -205,8 +204,8 @@ func exactly(query string, w rest.Worker) bool {
 	return all(strings.Fields(fold(query)), func(word string) bool { return slices.Contains(names, word) })
 }
 
-// label tells people apart: namesakes of one title and organisation by their
-// address.
+// label returns a label that distinguishes people: namesakes with the same title and organization
+// by their address.
 func label(w rest.Worker, all []rest.Worker) string {
 	text := fmt.Sprintf("%s, %s, %s", w.Descriptor, w.Title, w.Organization.Descriptor)
 	twins := slices.ContainsFunc(all, func(o rest.Worker) bool {
@@ -218,11 +217,10 @@ func label(w rest.Worker, all []rest.Worker) string {
 	return text
 }
 
-// rank keeps the best of what Workday finds, which is everyone any of whose
-// names begins with any of the words: the exact name, else all words whole,
-// else all words as beginnings. When nobody has all the words, those with some
-// are offered only if there are several: a single one would be taken without
-// asking, and is probably somebody else.
+// rank returns the best matches among those of Workday, which finds everyone with a name that
+// starts with any of the words. It prefers the exact name, then all words as complete names, then
+// all words as prefixes. If nobody matches all words, partial matches are returned only if there
+// are several: a single one would be chosen without asking, and is probably somebody else.
 func rank(query string, found []rest.Worker) []rest.Worker {
 	words := strings.Fields(fold(query))
 	tiers := make([][]rest.Worker, 4)
@@ -259,8 +257,7 @@ func begins(names []string, word string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, word) })
 }
 
-// nameOf is the folded name without the marks that Workday adds, such as
-// "[C]" or "(On Leave)".
+// nameOf returns the folded name without Workday's suffixes, such as "[C]" or "(On Leave)".
 func nameOf(w rest.Worker) string {
 	name := w.Descriptor
 	if at := strings.IndexAny(name, "[("); at > 0 {
@@ -278,12 +275,12 @@ func fold(s string) string {
 	return strings.ToLower(plain)
 }
 
-// Someone is one worker.
+// Someone names one worker.
 type Someone struct {
 	Worker string `json:"worker" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker"`
 }
 
-// DirectReport is one who reports to somebody.
+// DirectReport is a direct report of a worker.
 type DirectReport struct {
 	Worker       string `json:"worker"`
 	Name         string `json:"name"`
@@ -299,7 +296,7 @@ type Reports struct {
 	Reports []DirectReport `json:"reports"`
 }
 
-// Summary counts them.
+// Summary reports their number.
 func (r Reports) Summary() string {
 	if r.Total == 0 {
 		return r.Name + " has no direct reports"

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// What a request is refused by, after which it is planned and shown again.
+// Error types after which a request is planned and shown to the approver again.
 const (
 	errPlanChanged = "domain.plan_changed"
 	errWarned      = "domain.workday_warns"
@@ -23,11 +23,11 @@ const (
 
 const (
 	mostDays = 60 // of one request
-	sickBack = 31 // days for which sickness may be entered afterwards
+	sickBack = 31 // days in the past for which sick leave may be entered
 )
 
-// Wish is time off that somebody thinks of: a number of days from a first day on or,
-// where they do not follow one another, the days themselves.
+// Wish is a possible request for time off: a number of days from a first day or, if they are not
+// consecutive, the dates.
 type Wish struct {
 	Someone
 	Days        float64  `json:"days" above:"0" max:"999" description:"Number of working days, in quarters"`
@@ -37,8 +37,8 @@ type Wish struct {
 	Reason      string   `json:"reason,omitempty" max:"100" description:"Reason, for kinds that need one"`
 }
 
-// TimeOffPlan is what a wish comes to. What cannot be is refused, so that nobody is
-// asked to approve it.
+// TimeOffPlan is the outcome of planning a request. An impossible request is refused, so that
+// nobody is asked to approve it.
 type TimeOffPlan struct {
 	Worker      string   `json:"worker"`
 	Name        string   `json:"worker_name"`
@@ -49,20 +49,20 @@ type TimeOffPlan struct {
 	Quantity    float64  `json:"quantity"`
 	Unit        string   `json:"unit"`
 	Warnings    []string `json:"warnings"`
-	// Matches hold the plan as the one value to choose.
+	// Matches holds the plan as the only choice.
 	Matches []PlanChoice `json:"matches"`
 }
 
-// PlanChoice is a plan in words for the approver it.
+// PlanChoice is a plan with a label for the approver.
 type PlanChoice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Summary is the plan in words.
+// Summary describes the plan.
 func (p TimeOffPlan) Summary() string { return p.Matches[0].Label }
 
-// planTimeOff thinks a request through without submitting it.
+// planTimeOff validates a request without submitting it.
 func (d *domain) planTimeOff(ctx context.Context, _ domainkit.Call, in Wish) (TimeOffPlan, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
@@ -112,10 +112,10 @@ func (t *draftPlan) quantity() float64 {
 	return sum
 }
 
-// accepting stands before the codes of the warnings that are accepted.
+// accepting separates the days from the codes of the accepted warnings.
 const accepting = ";accepting "
 
-// days writes the days of a plan, parts of a day with how much of it.
+// days encodes the days of a plan; a partial day has its fraction.
 func (t *draftPlan) days() string {
 	var out []string
 	for _, day := range t.plan {
@@ -128,7 +128,7 @@ func (t *draftPlan) days() string {
 	return "days:" + strings.Join(out, ",")
 }
 
-// readPlan splits a plan into its days and the warnings that are accepted with it.
+// readPlan splits an encoded plan into its days and the accepted warnings.
 func readPlan(plan string) (days string, accepted []string) {
 	days, codes, has := strings.Cut(plan, accepting)
 	if has {
@@ -137,10 +137,10 @@ func readPlan(plan string) (days string, accepted []string) {
 	return days, accepted
 }
 
-// key names what Workday warned of.
+// key identifies the request to which a warning of Workday applies.
 func (t *draftPlan) key() string { return t.worker.ID + " " + t.kind.ID + " " + t.days() }
 
-// label words a plan for the approver it.
+// label describes a plan for the approver.
 func (t *draftPlan) label() string {
 	first, last := t.plan[0].Date, t.plan[len(t.plan)-1].Date
 	when := spoken(first)
@@ -169,7 +169,7 @@ func (t *draftPlan) label() string {
 	return text
 }
 
-// spoken is a date with its day of the week.
+// spoken formats a date with its day of the week.
 func spoken(date string) string {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -178,8 +178,8 @@ func spoken(date string) string {
 	return d.Format("Mon 2 Jan 2006")
 }
 
-// planAbsence chooses the days of a wish, and refuses what cannot be. It gives instead the
-// request that an earlier execution made with this key.
+// planAbsence selects the days of a request and refuses an impossible one. If an earlier execution
+// with this key made a request, it returns that instead.
 func (d *domain) planAbsence(ctx context.Context, key string, w rest.Worker, in Wish) (*draftPlan, *Request, error) {
 	if err := in.check(); err != nil {
 		return nil, nil, err
@@ -213,7 +213,7 @@ func (d *domain) planAbsence(ctx context.Context, key string, w rest.Worker, in 
 	return t, nil, err
 }
 
-// check refuses what contradicts itself, and what no request may be.
+// check refuses contradictory parameters and requests that are never allowed.
 func (in Wish) check() error {
 	switch {
 	case in.Days > mostDays:
@@ -228,8 +228,8 @@ func (in Wish) check() error {
 	return nil
 }
 
-// candidates are the days that a request may come to: those that were named, or from
-// the first day on so many that enough of them are free.
+// candidates returns the days that may be requested: the given dates, or enough days from the first
+// one on.
 func (in Wish) candidates() []string {
 	if len(in.Dates) > 0 {
 		list := slices.Clone(in.Dates)
@@ -244,7 +244,7 @@ func (in Wish) candidates() []string {
 	return out
 }
 
-// inTime refuses days that are over. Sickness is often entered afterwards.
+// inTime refuses days in the past, except recent sick leave, which is often entered afterwards.
 func (d *domain) inTime(t *draftPlan, in Wish) error {
 	today := d.today().In(d.zone).Format(time.DateOnly)
 	if in.Start >= today {
@@ -257,8 +257,8 @@ func (d *domain) inTime(t *draftPlan, in Wish) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "%s is in the past; time off is requested from today, %s, on, and sickness for at most %d days back", in.Start, today, sickBack)
 }
 
-// checkBalance warns of a plan that takes more than the worker's balance: whether a balance may
-// fall below zero is the tenant's to decide.
+// checkBalance adds a warning if a plan exceeds the balance. The tenant decides whether a balance
+// may become negative.
 func (d *domain) checkBalance(ctx context.Context, t *draftPlan) error {
 	all, err := d.client.Balances(ctx, t.worker.ID, "")
 	if rest.IsKind(err, rest.KindForbidden) || rest.IsKind(err, rest.KindNotFound) {
@@ -282,9 +282,9 @@ func (d *domain) checkBalance(ctx context.Context, t *draftPlan) error {
 	return nil
 }
 
-// choose picks the days: all that were named, or from the first day on those on which
-// the tenant allows time off. The first day itself must be one; holidays and weekends
-// behind it are passed over, a day that is taken is not.
+// choose selects the days: all given dates, or from the first day on the days on which the tenant
+// allows time off. The first day must be allowed. Later holidays and weekends are skipped; a day
+// that is taken is not.
 func choose(candidates []string, valid []rest.ValidDate, taken []rest.Entry, kind rest.AbsenceType, in Wish, name string) ([]rest.Day, error) {
 	left, named := in.Days, len(in.Dates) > 0
 	var out []rest.Day
@@ -311,8 +311,8 @@ func choose(candidates []string, valid []rest.ValidDate, taken []rest.Entry, kin
 	return out, nil
 }
 
-// warnings remembers of which requests Workday warned, until they are shown with the
-// warning and approved again. What is forgotten is warned of once more.
+// warnings stores, in memory, the requests that Workday warned of, until they are shown with the
+// warning and approved again. If a warning is lost, Workday warns again.
 type warnings struct {
 	mu  sync.Mutex
 	all map[string]warned

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// planned is the one plan that a wish comes to.
+// planned returns the only plan in the facts.
 func planned(t *testing.T, facts object) (value, label string) {
 	t.Helper()
 	values, labels := column(facts["matches"], "value"), column(facts["matches"], "label")
@@ -22,8 +22,8 @@ func planned(t *testing.T, facts object) (value, label string) {
 	return values[0], labels[0]
 }
 
-// TestARequestIsThoughtThroughBeforeItsGate: what it comes to is said in days, and what
-// is left; more than that is a warning.
+// TestARequestIsThoughtThroughBeforeItsGate: the plan shows the days and the remaining balance;
+// exceeding the balance is a warning.
 func TestARequestIsThoughtThroughBeforeItsGate(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -74,7 +74,7 @@ func TestARequestIsThoughtThroughBeforeItsGate(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeIsSaidBeforeTheGate: a plan is refused with the reason.
+// TestWhatCannotBeIsSaidBeforeTheGate: an impossible request is refused with the reason.
 func TestWhatCannotBeIsSaidBeforeTheGate(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -101,8 +101,8 @@ func TestWhatCannotBeIsSaidBeforeTheGate(t *testing.T) {
 	}
 }
 
-// TestOnlyTheDaysThatWereShownAreSubmitted: what was approved is what is sent; other
-// days are planned and shown again.
+// TestOnlyTheDaysThatWereShownAreSubmitted: only the approved days are sent; other days are planned
+// and shown again.
 func TestOnlyTheDaysThatWereShownAreSubmitted(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -121,8 +121,8 @@ func TestOnlyTheDaysThatWereShownAreSubmitted(t *testing.T) {
 	}
 }
 
-// TestAWarningOfWorkdayIsApproved: a request that Workday would warn of is not made; it
-// is shown again with the warning, and made once that was approved.
+// TestAWarningOfWorkdayIsApproved: a request of which Workday warns is not made. It is shown again
+// with the warning, and made once that is approved.
 func TestAWarningOfWorkdayIsApproved(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -148,8 +148,8 @@ func TestAWarningOfWorkdayIsApproved(t *testing.T) {
 	}
 }
 
-// TestWhatBecameOfARequest: submitted is not done; the requester is told whose turn it
-// is, and afterwards what was decided and said.
+// TestWhatBecameOfARequest: a submitted request is not done. The requester sees whom it awaits, and
+// afterwards the decision and its comment.
 func TestWhatBecameOfARequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -185,8 +185,8 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	}
 }
 
-// TestATenantThatCancelsNoEvents: services of before 2026-04 have no such operation.
-// What waits cannot be cancelled there, and that is said; what was approved can.
+// TestATenantThatCancelsNoEvents: services before 2026-04 cannot cancel events. A pending request
+// is refused with that reason; an approved one can be cancelled.
 func TestATenantThatCancelsNoEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{NoCancel: true})
@@ -200,8 +200,8 @@ func TestATenantThatCancelsNoEvents(t *testing.T) {
 	subset(t, object{"status": "cancelled", "days": 2}, b.facts("cancel_time_off", object{"worker": ana, "from": "2026-12-07"}, "c2"))
 }
 
-// TestAbsencesAreSentInTheFormThatTheServiceTakes: v5 takes a form, v1 JSON, and each
-// refuses the other.
+// TestAbsencesAreSentInTheFormThatTheServiceTakes: v5 expects a form, v1 JSON, and each rejects the
+// other.
 func TestAbsencesAreSentInTheFormThatTheServiceTakes(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v5"} {

@@ -13,13 +13,13 @@ import (
 
 const mostPostings = 50
 
-// PostingQuery narrows the job postings.
+// PostingQuery are the parameters of list_job_postings.
 type PostingQuery struct {
 	Location string `json:"location,omitempty" max:"100" description:"Only at this place, by a part of its name"`
 	Search   string `json:"search,omitempty" max:"100" description:"Only those whose title has this text"`
 }
 
-// Posting is a job that is posted.
+// Posting is a job posting.
 type Posting struct {
 	Posting  string `json:"posting"`
 	Title    string `json:"title"`
@@ -29,15 +29,15 @@ type Posting struct {
 	URL      string `json:"url,omitempty"`
 }
 
-// Postings are the jobs that are posted, the newest first.
+// Postings are the open job postings, newest first.
 type Postings struct {
 	Total    int       `json:"total"`
 	Postings []Posting `json:"postings"`
-	// Places are where there are postings, when none fits the question.
+	// Places are the locations with postings, if none matches the query.
 	Places []string `json:"places,omitempty"`
 }
 
-// Summary counts them.
+// Summary reports their number.
 func (p Postings) Summary() string {
 	switch {
 	case p.Total == 0 && len(p.Places) > 0:
@@ -52,7 +52,7 @@ func (p Postings) Summary() string {
 	return text
 }
 
-// postings reports which jobs are posted today.
+// postings lists the jobs that are posted today.
 func (o organizations) postings(ctx context.Context, _ domainkit.Call, in PostingQuery) (Postings, error) {
 	page, err := o.company().JobPostings(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (o organizations) postings(ctx context.Context, _ domainkit.Call, in Postin
 	slices.SortStableFunc(open, func(a, b rest.JobPosting) int { return strings.Compare(b.Start, a.Start) })
 	place, words := fold(strings.TrimSpace(in.Location)), fold(strings.TrimSpace(in.Search))
 	var out Postings
-	out.Total, out.Postings, _ = listed(open, mostPostings, func(p rest.JobPosting) bool { // showing one fails never
+	out.Total, out.Postings, _ = listed(open, mostPostings, func(p rest.JobPosting) bool { // formatting a posting never fails
 		there := slices.ContainsFunc(append(p.Places(), ""), func(of string) bool { return strings.Contains(fold(of), place) })
 		return there && strings.Contains(fold(p.Title), words)
 	}, func(p rest.JobPosting) (Posting, error) {
@@ -80,7 +80,7 @@ func (o organizations) postings(ctx context.Context, _ domainkit.Call, in Postin
 	return out, nil
 }
 
-// listed counts what fits a question, and shows the first of it.
+// listed counts the matching items and formats the first ones.
 func listed[T, Out any](all []T, most int, fits func(T) bool, show func(T) (Out, error)) (total int, out []Out, err error) {
 	out = []Out{}
 	for _, one := range all {
@@ -99,7 +99,7 @@ func listed[T, Out any](all []T, most int, fits func(T) bool, show func(T) (Out,
 	return total, out, nil
 }
 
-// day is the date of a time that the tenant sends.
+// day returns the date of a timestamp of the tenant.
 func day(stamp string) string {
 	date, _, _ := strings.Cut(stamp, "T")
 	return date

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Filter narrows a list by a word.
+// Filter narrows a list by a search text.
 type Filter struct {
 	Search string `json:"search,omitempty" max:"100" description:"Only those whose name has this text"`
 }
@@ -18,13 +18,13 @@ func (f Filter) fits(r rest.Ref) bool {
 	return strings.Contains(fold(r.Descriptor), fold(strings.TrimSpace(f.Search)))
 }
 
-// Process is a kind of business process.
+// Process is a type of business process.
 type Process struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Processes are the kinds of business processes of the tenant.
+// Processes are the business process types of the tenant.
 type Processes struct {
 	Total     int       `json:"total"`
 	Processes []Process `json:"processes"`
@@ -32,7 +32,7 @@ type Processes struct {
 
 const mostProcesses = 120
 
-// Summary counts them.
+// Summary reports their number.
 func (p Processes) Summary() string {
 	text := fmt.Sprintf("%d business processes", p.Total)
 	if p.Total > len(p.Processes) {

@@ -9,15 +9,14 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/agent"
 )
 
-// oneOrMany lets a capability be asked for one worker or for several; the core
-// splits several into one call each, so that a handler only meets one.
+// oneOrMany requires one worker or several. The core splits several into one call each, so a
+// handler gets only one.
 var oneOrMany = json.RawMessage(`{"oneOf":[{"required":["worker"]},{"required":["workers"]}]}`)
 
-// listOfDates says of which form the days are.
+// listOfDates sets the format of the dates.
 var listOfDates = json.RawMessage(`{"properties":{"dates":{"items":{"type":"string","format":"date"}}}}`)
 
-// register adds the capabilities; what the types cannot say of them stands in
-// manifest.json.
+// register adds the capabilities. What the Go types cannot express is in manifest.json.
 func (d *domain) register(svc *domainkit.Service) error {
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{Name: "get_worker", Schema: oneOrMany}, withEmployee(d, d.getWorker)),
@@ -43,13 +42,13 @@ func (d *domain) register(svc *domainkit.Service) error {
 	)
 }
 
-// requested is what the read-back of a request has to meet.
+// requested is the verification of a request for time off.
 func requested() contracts.Metadata {
 	return verified(equal("facts.days", "${result.facts.days}"), equal("facts.first_day", "${result.facts.first_day}"),
 		contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}})
 }
 
-// verified reports what the read-back of a write has to meet.
+// verified returns metadata whose verification has these conditions.
 func verified(conditions ...contracts.Condition) contracts.Metadata {
 	return contracts.Metadata{Verify: &contracts.VerifyRule{Assertions: conditions, WithinMS: 5000}}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// RequestOrder is a wish for time off that is to be submitted.
+// RequestOrder are the parameters of request_time_off.
 type RequestOrder struct {
 	Wish
 	Comment string `json:"comment,omitempty" max:"500" description:"Remark for the approver"`
 	Plan    string `json:"plan,omitempty" max:"2000" pattern:"^days:.+$" description:"The days that it comes to, as plan_time_off gives them; other days are not submitted"`
 }
 
-// Request is a request for time off as it stands in Workday.
+// Request is a request for time off as stored in Workday.
 type Request struct {
 	RequestID   string   `json:"request_id"`
 	Worker      string   `json:"worker"`
@@ -34,7 +34,7 @@ type Request struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// Summary reports what was asked for and how far it is.
+// Summary reports the request and its status.
 func (r Request) Summary() string {
 	text := fmt.Sprintf("%s of %s for %s %s", amount(r.Days, "days"), r.AbsenceName, r.Name, period(r.FirstDay, r.LastDay))
 	switch r.Status {
@@ -49,8 +49,8 @@ func (r Request) Summary() string {
 	return text
 }
 
-// requestTimeOff submits a request. A request that carries the mark of the key
-// already is given back as it is, whatever the store of keys has forgotten.
+// requestTimeOff submits a request. If Workday already has a request with the marker of the key, it
+// returns that, even if the key was lost from the store.
 func (d *domain) requestTimeOff(ctx context.Context, call domainkit.Call, in RequestOrder) (Request, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *domain) requestTimeOff(ctx context.Context, call domainkit.Call, in Req
 	}
 	started, err := d.client.RequestTimeOff(ctx, w.ID, plan, mark("", call.IdempotencyKey), len(accepted) > 0)
 	if e, is := rest.AsError(err); is && e.Has(codeOverlap, codeOverlapBlock) {
-		// A request that was cut off may have arrived between our look and now.
+		// An interrupted request may have arrived since the first look.
 		found, lookErr := d.marked(ctx, call.IdempotencyKey, w, in.Start)
 		if lookErr == nil && found != nil {
 			return *found, nil
@@ -106,7 +106,7 @@ func (d *domain) submitted(w rest.Worker, kind rest.AbsenceType, plan []rest.Day
 	return out
 }
 
-// reasonOf finds the reason that a kind of time off may need.
+// reasonOf returns the reason that a kind of time off may require.
 func reasonOf(kind rest.AbsenceType, text string) (*rest.Ref, error) {
 	var names []string
 	for _, r := range kind.Reasons {
@@ -124,8 +124,8 @@ func reasonOf(kind rest.AbsenceType, text string) (*rest.Ref, error) {
 	return nil, nil //nolint:nilnil // no reason was given and none is needed
 }
 
-// findRequest finds the request that a call made. One that has not arrived may still
-// arrive, but cannot do so twice: the tenant refuses days that are taken.
+// findRequest finds the request of a call. A request that has not arrived may still do so, but not
+// twice: the tenant refuses days that are taken.
 func (d *domain) findRequest(ctx context.Context, call domainkit.Call, in RequestOrder) (*Request, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
@@ -134,8 +134,8 @@ func (d *domain) findRequest(ctx context.Context, call domainkit.Call, in Reques
 	return d.marked(ctx, call.IdempotencyKey, w, in.Start)
 }
 
-// marked finds the request that carries the mark of a key, by its days or,
-// when these are gone because it was denied or cancelled, by its event.
+// marked finds the request with the marker of a key: by its days or, if a denial or cancellation
+// removed them, by its event.
 func (d *domain) marked(ctx context.Context, key string, w rest.Worker, start string) (*Request, error) {
 	event, err := d.markedEvent(ctx, key, w.ID, func(e rest.Event) bool { return e.Effective == start })
 	if err != nil {
@@ -164,8 +164,8 @@ func (d *domain) marked(ctx context.Context, key string, w rest.Worker, start st
 
 const mostEventsSearched = 20
 
-// markedEvent finds the event whose comments carry the mark of a key among the
-// newest that are wanted.
+// markedEvent finds the event whose comments have the marker of a key, among the newest events that
+// match wanted.
 func (d *domain) markedEvent(ctx context.Context, key, worker string, wanted func(rest.Event) bool) (*rest.Event, error) {
 	events, err := d.client.Events(ctx, worker)
 	if err != nil {
@@ -198,7 +198,7 @@ func (d *domain) markedComment(ctx context.Context, key, event string) (string, 
 	return "", nil
 }
 
-// describe makes a request of its days, which are not empty.
+// describe builds a request from its days, which must not be empty.
 func (d *domain) describe(ctx context.Context, w rest.Worker, list []rest.Entry) (*Request, error) {
 	types, err := d.client.AbsenceTypes(ctx, w.ID)
 	if err != nil {

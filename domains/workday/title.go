@@ -9,24 +9,24 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// TitleOrder is a wish for another business title.
+// TitleOrder are the parameters of a change of business title.
 type TitleOrder struct {
 	Someone
 	Title string `json:"title" max:"100" pattern:"^\\S(.*\\S)?$" description:"The new business title"`
 }
 
-// Title is the business title of a worker after a change was asked for.
+// Title is the result of a change of business title.
 type Title struct {
 	Worker        string `json:"worker"`
 	Name          string `json:"worker_name"`
 	Title         string `json:"title"`
 	PreviousTitle string `json:"previous_title"`
 	ChangeID      string `json:"change_id,omitempty"`
-	// InEffect is false while Workday waits for an approval.
+	// InEffect is false while Workday awaits an approval.
 	InEffect bool `json:"in_effect"`
 }
 
-// Summary says from what to what.
+// Summary reports the old and the new title.
 func (t Title) Summary() string {
 	switch {
 	case t.PreviousTitle == t.Title:
@@ -37,10 +37,10 @@ func (t Title) Summary() string {
 	return fmt.Sprintf("change of %s from %s to %s: submitted, waiting for the approval in Workday", t.Name, t.PreviousTitle, t.Title)
 }
 
-// titles are the writes of a business title.
+// titles are the writes of business titles.
 type titles struct{ d *domain }
 
-// register adds them. They leave no mark of a key: what is looked for is the title itself.
+// register adds the writes. They leave no marker of the key; find looks for the title itself.
 func (t titles) register(svc *domainkit.Service) error {
 	var errs []error
 	for _, name := range []string{"change_business_title", "restore_business_title"} {
@@ -51,7 +51,7 @@ func (t titles) register(svc *domainkit.Service) error {
 	return errors.Join(errs...)
 }
 
-// change proposes a title. A worker who has it already is left alone.
+// change proposes a title. It does nothing if the worker already has it.
 func (t titles) change(ctx context.Context, _ domainkit.Call, in TitleOrder) (Title, error) {
 	d := t.d
 	w, err := d.worker(ctx, in.Worker)
@@ -67,15 +67,14 @@ func (t titles) change(ctx context.Context, _ domainkit.Call, in TitleOrder) (Ti
 	}
 	out := Title{Worker: w.ID, Name: w.Descriptor, Title: in.Title, PreviousTitle: w.Title, ChangeID: change.ID}
 	if now, err := d.client.Worker(ctx, w.ID); err == nil {
-		out.InEffect = now.Title == in.Title // whether it is in effect is only extra; the change was made
+		out.InEffect = now.Title == in.Title // the change was made; whether it is in effect is optional
 	}
 	return out, nil
 }
 
-// find finds the change to a title: the worker has it, or will have it once Workday
-// has approved the change. It cannot tell when a change to it was made and came to
-// nothing, because that may have been the one that is looked for or another: a title
-// carries no mark of a key.
+// find looks for the change to a title: the worker has the title, or will have it once Workday has
+// approved the change. If a change to the title was made and ended without effect, the outcome is
+// unknown, because that may have been this change or another: a title carries no marker of the key.
 func (t titles) find(ctx context.Context, _ domainkit.Call, in TitleOrder) (*Title, error) {
 	d := t.d
 	w, err := d.worker(ctx, in.Worker)
@@ -109,8 +108,8 @@ func (t titles) find(ctx context.Context, _ domainkit.Call, in TitleOrder) (*Tit
 	return found, nil
 }
 
-// newestChange is the one that was begun last; of several that were begun at
-// once, the last of the list.
+// newestChange returns the change that was started last; of several started at once, the last in
+// the list.
 func newestChange(changes []rest.TitleChange) *rest.TitleChange {
 	var newest *rest.TitleChange
 	for i := range changes {

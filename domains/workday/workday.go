@@ -1,11 +1,10 @@
-// Package workday is the domain of a Workday tenant: people, their time off
-// and their business titles, spoken to through Workday's REST services.
+// Package workday is the domain of a Workday tenant: people, their time off, jobs and business
+// titles, through Workday's REST services.
 //
-// The manifest is made of the Go types here and of manifest.json, which holds
-// policies, words and texts. The package reads no environment: everything that
-// differs between tenants is in Config. It holds no state of its own besides
-// the idempotency keys; the outcome of a write is read from the tenant, where
-// every write leaves a mark in a comment.
+// The manifest is built from the Go types and manifest.json, which holds policies, vocabulary and
+// texts. The package does not read the environment: everything that differs between tenants is in
+// Config. The only state that it must keep is the idempotency keys. The outcome of a write is read
+// from the tenant, where most writes leave a marker in a comment.
 package workday
 
 import (
@@ -29,106 +28,101 @@ const Version = "1.0.0"
 //go:embed manifest.json
 var hints []byte
 
-// Config describes the tenant and the service in front of it.
+// Config configures the tenant and the service in front of it.
 type Config struct {
 	Tenant Tenant
-	// AbsenceTypes describes what the tenant calls the kinds of time off that the
-	// capabilities know: kind to name or Workday id
-	// [vacation: Vacation, sick: Sick, family_care: Family Care, unpaid: Unpaid Time Off].
+	// AbsenceTypes maps the kinds of time off of the capabilities to the tenant's name or Workday
+	// id [vacation: Vacation, sick: Sick, family_care: Family Care, unpaid: Unpaid Time Off].
 	AbsenceTypes map[string]string
-	// Access says who may ask about whom.
+	// Access defines who may access whose data.
 	Access Access
-	// Reports are the tenant's custom reports that may be run, by the name that people call
-	// them [none].
+	// Reports are the tenant's custom reports that may be run, by their name for users [none].
 	Reports map[string]Report
-	// Logins are people's own logins at the tenant, for what only they may see and decide
-	// [none: that is refused].
+	// Logins are the logins of individual people at the tenant, for tasks that only they may see
+	// and decide [none: such calls are refused].
 	Logins *Logins
-	// MCP reads people over Workday's MCP server [over REST].
+	// MCP reads people from Workday's MCP server [from REST].
 	MCP *MCP
-	// Authorization are the bearer tokens that callers of the service must
-	// send; none means no authentication.
+	// Authorization are the bearer tokens that callers must send; none means no authentication.
 	Authorization []string
-	// Store keeps idempotency keys [in memory, forgotten at a restart].
+	// Store stores the idempotency keys [in memory, lost at a restart].
 	Store domainkit.Store
-	// Zone is where days begin and end [UTC].
+	// Zone is the time zone of dates [UTC].
 	Zone *time.Location
-	// Today tells the day on which requests are made [Now].
+	// Today returns the day on which requests are made [Now].
 	Today func() time.Time
-	// Follow is how often a request that is followed is looked at [15m].
+	// Follow is the interval at which a followed request is polled [15m].
 	Follow time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Tenant describes how a tenant is reached. URL, Name, ClientID and either ClientSecret and
+// Tenant configures the connection to a tenant. URL, Name, ClientID and either ClientSecret and
 // Tokens or JWT are required.
 type Tenant struct {
-	// URL is the REST host, such as https://wd2-impl-services1.workday.com.
+	// URL is the REST host, for example https://wd2-impl-services1.workday.com.
 	URL  string
 	Name string
 	// TokenURL is the OAuth 2 token endpoint [URL/ccx/oauth2/{tenant}/token].
 	TokenURL     string
 	ClientID     string
 	ClientSecret string
-	// Tokens keeps the rotating refresh token.
+	// Tokens stores the rotating refresh token.
 	Tokens TokenStore
-	// JWT authenticates by a signed assertion instead; ClientSecret and Tokens are then
-	// not needed.
+	// JWT authenticates with a signed assertion; ClientSecret and Tokens are then not needed.
 	JWT   *JWT
 	Paths Paths
-	// AbsenceJSON posts absences as JSON, as the services before v5 take them, instead
-	// of a form with the part jsonData.
+	// AbsenceJSON posts absences as JSON, as services before v5 expect, instead of as a form with
+	// the part jsonData.
 	AbsenceJSON bool
-	// AllowedHosts are suffixes of hosts to which secrets may be sent
-	// [workday.com, myworkday.com].
+	// AllowedHosts are the host suffixes to which secrets may be sent [workday.com, myworkday.com].
 	AllowedHosts []string
-	// AllowLoopback permits a tenant on this machine, and plain http to it.
+	// AllowLoopback allows a tenant on this machine, also over plain HTTP.
 	AllowLoopback bool
-	// RequestsPerSecond, Burst and MaxConcurrency bound the calls [5, 10, 4].
+	// RequestsPerSecond, Burst and MaxConcurrency limit the calls [5, 10, 4].
 	RequestsPerSecond float64
 	Burst             int
 	MaxConcurrency    int
-	// BackoffMin and BackoffMax bound the wait between tries of a read [200ms, 5s].
+	// BackoffMin and BackoffMax bound the wait between attempts of a read [200ms, 5s].
 	BackoffMin, BackoffMax time.Duration
-	// Transport carries the requests [a clone of http.DefaultTransport].
+	// Transport sends the requests [a clone of http.DefaultTransport].
 	Transport http.RoundTripper
 }
 
-// TokenStore keeps the refresh token, which the tenant replaces at each use.
+// TokenStore stores the refresh token, which the tenant replaces at each use.
 type TokenStore = login.Store
 
-// JWT describes how a client proves itself by a signed assertion.
+// JWT configures authentication with a signed assertion.
 type JWT = rest.JWT
 
 // Paths are the base paths of the tenant's services; {tenant} is replaced.
 type Paths = rest.Paths
 
-// FileTokens keeps the refresh token in a file that is replaced atomically.
+// FileTokens returns a store that keeps the refresh token in a file, which is replaced atomically.
 // The initial token is used until the file holds a later one.
 func FileTokens(path, initial string) TokenStore { return &login.File{Path: path, Initial: initial} }
 
-// MemoryTokens keeps the refresh token in memory, for sandboxes.
+// MemoryTokens returns a store that keeps the refresh token in memory, for sandboxes.
 func MemoryTokens(initial string) TokenStore {
 	return login.NewMemory(login.Grant{RefreshToken: initial})
 }
 
-// MCP is Workday's MCP server, over which people are read instead of REST, and whose tools
-// the agents of flows can have.
+// MCP configures Workday's MCP server, from which people are read instead of from REST, and whose
+// tools the agents of flows can use.
 type MCP = agent.MCP
 
-// directory is where people are read.
+// directory reads people, over REST or MCP.
 type directory interface {
 	SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error)
 	Worker(ctx context.Context, id string) (rest.Worker, error)
 }
 
-// domain is what the handlers share.
+// domain is the shared state of the handlers.
 type domain struct {
 	client  *rest.Client
 	people  directory
-	agent   *agent.Server // nil where none is configured
-	logins  *Logins       // nil where none are configured
+	agent   *agent.Server // nil if none is configured
+	logins  *Logins       // nil if none are configured
 	records records
 	kinds   absenceNames
 	access  Access
@@ -139,7 +133,7 @@ type domain struct {
 	warned  warnings
 }
 
-// New makes the service; it does not call the tenant yet.
+// New returns the service; it does not call the tenant yet.
 func New(cfg Config) (*domainkit.Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -29,7 +29,7 @@ type bench struct {
 	config workday.Config
 	url    string
 	people map[string]sandbox.Worker
-	// asker is who calls [nobody in particular].
+	// asker is the principal of calls [an anonymous one].
 	asker string
 	login workday.LoginConfig
 }
@@ -52,7 +52,7 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: -1,
 			BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
 		},
-		Access: workday.Access{All: []string{"*"}}, // who may ask about whom has tests of its own
+		Access: workday.Access{All: []string{"*"}}, // access.go has tests of its own
 		Now:    func() time.Time { return time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC) },
 	}}
 	for _, w := range tenant.People() {
@@ -62,7 +62,7 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 	return b
 }
 
-// restart serves the domain again, as a new process that has lost its memory.
+// restart serves the domain again, like a new process without the old memory.
 func (b *bench) restart() {
 	b.Helper()
 	svc, err := workday.New(b.config)
@@ -108,7 +108,7 @@ func (b *bench) effects() []string {
 	return out
 }
 
-// names takes one field of each row.
+// column returns one field of each row.
 func column(rows any, field string) []string {
 	list, _ := rows.([]any)
 	var out []string
@@ -119,7 +119,7 @@ func column(rows any, field string) []string {
 	return out
 }
 
-// subset checks that the facts have at least these.
+// subset checks that the facts contain these.
 func subset(t *testing.T, want, got object) {
 	t.Helper()
 	for key, value := range want {
@@ -234,7 +234,7 @@ func TestSearchFindsWhoIsMeant(t *testing.T) {
 			t.Parallel()
 			facts := b.facts("search_workers", object{"query": tt.query}, "")
 			got := column(facts["matches"], "name")
-			if tt.query == "Ana" { // the generated people may have the name too
+			if tt.query == "Ana" { // generated people may have the name too
 				got = keep(got, tt.want)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -1,4 +1,4 @@
-// Package bookshelf_test checks the example domain that is written in Python.
+// Package bookshelf_test tests the example domain written in Python.
 package bookshelf_test
 
 import (
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 		t.Errorf("the suite ended early: %+v", report)
 	}
 	for _, f := range report.Findings() {
-		// It listens on this machine only, and asks for no credential.
+		// It listens on this machine only and requires no credential.
 		if f.Rule != "open" {
 			t.Errorf("%s %s at %s: %s", f.Severity, f.Rule, f.Pointer, f.Message)
 		}

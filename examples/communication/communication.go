@@ -1,8 +1,7 @@
-// Package communication is an example domain: it sends messages to channels.
-// It plays the role of notifier, so that other domains' results can be sent on
-// without any of them knowing it. Messages go to an outbox, which with
-// Config.Dir is a file that, like the keys of its requests, outlives the
-// process.
+// Package communication is an example domain that sends messages to channels. It plays the role
+// notifier, so that results of other domains can be sent without these domains knowing it. Messages
+// go to an outbox. With Config.Dir the outbox and the idempotency keys are files and survive a
+// restart.
 package communication
 
 import (
@@ -20,20 +19,19 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 )
 
-// hints are the parts of the manifest that are not code.
+// hints is the part of the manifest that is not code.
 //
 //go:embed hints.json
 var hints []byte
 
-// Config describes how the domain is served. The zero value works, in memory.
+// Config configures the domain. The zero value is usable and keeps everything in memory.
 type Config struct {
-	// Dir is the folder of the outbox and of the idempotency keys; it is made
-	// if there is none [in memory].
+	// Dir is the folder of the outbox and of the idempotency keys, created if needed [in memory].
 	Dir string
-	// Tokens are the bearer tokens that are accepted [none: open].
+	// Tokens are the accepted bearer tokens [none: no authentication].
 	Tokens []string
 	Logger *slog.Logger
-	// Now is the clock that stamps messages [time.Now].
+	// Now is the clock for messages [time.Now].
 	Now func() time.Time
 }
 
@@ -45,7 +43,7 @@ type Domain struct {
 	now    func() time.Time
 }
 
-// New makes the domain. Close it when it has stopped.
+// New returns the domain. Close it after it has stopped.
 func New(ctx context.Context, config Config) (*Domain, error) {
 	d := &Domain{now: config.Now}
 	if d.now == nil {
@@ -108,7 +106,7 @@ func (d *Domain) add() error {
 	)
 }
 
-// Close closes outbox and keys.
+// Close closes the outbox and the keys.
 func (d *Domain) Close() error {
 	var errs []error
 	if d.outbox != nil {

@@ -22,7 +22,7 @@ type sent struct {
 	SentAt    time.Time `json:"sent_at"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (s sent) Summary() string {
 	return fmt.Sprintf("message %s is sent to %s", s.MessageID, s.Channel)
 }
@@ -40,9 +40,8 @@ func (d *Domain) sendMessage(_ context.Context, call domainkit.Call, in outgoing
 
 func sentAs(m message) sent { return sent{MessageID: m.ID, Channel: m.Channel, SentAt: m.SentAt} }
 
-// resolveMessage looks in the outbox for what an earlier request with the key
-// left behind. The outbox is written in one piece, so what is not there was
-// not sent.
+// resolveMessage looks in the outbox for the result of an earlier request with the key. Messages
+// are written atomically, so a missing one was not sent.
 func (d *Domain) resolveMessage(_ context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	if err := d.outbox.health(); err != nil {
 		return domainkit.Resolution{}, err
@@ -59,8 +58,8 @@ type listQuery struct {
 	Limit   int    `json:"limit" description:"How many to show." min:"1" max:"20" default:"10"`
 }
 
-// shownMessage is a message in a list; long texts are cut, so that a list
-// stays within the size of facts.
+// shownMessage is a message in a list. Long texts are shortened, so that the list stays within the
+// size limit of facts.
 type shownMessage struct {
 	MessageID string    `json:"message_id"`
 	Channel   string    `json:"channel"`
@@ -74,7 +73,7 @@ type messageList struct {
 	Count    int            `json:"count"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (l messageList) Summary() string { return fmt.Sprintf("%d messages were sent", l.Count) }
 
 func (d *Domain) listMessages(_ context.Context, _ domainkit.Call, q listQuery) (messageList, error) {
@@ -102,7 +101,7 @@ type foundMessage struct {
 	Message   string `json:"message,omitempty"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (f foundMessage) Summary() string {
 	if !f.Found {
 		return "there is no such message"

@@ -18,7 +18,7 @@ import (
 // maxMessages bounds the outbox.
 const maxMessages = 10_000
 
-// message is one line of the outbox.
+// message is one message of the outbox.
 type message struct {
 	ID      string    `json:"message_id"`
 	Channel string    `json:"channel"`
@@ -28,15 +28,15 @@ type message struct {
 	Key     string    `json:"key"`
 }
 
-// outbox holds all messages, and writes them to a file if it has one.
+// outbox holds all messages, and stores them in a file if it has one.
 type outbox struct {
 	file *os.File // nil: in memory
 
 	mu    sync.Mutex // guards the fields below
 	items []message
-	// end is where the next message begins in the file.
+	// end is the position of the next message in the file.
 	end int64
-	// broken is set when the file no longer tells what was sent.
+	// broken is set if the file is no longer consistent.
 	broken error
 }
 
@@ -56,8 +56,8 @@ func openOutbox(path string) (*outbox, error) {
 	return o, nil
 }
 
-// load reads the complete lines. Half a line at the end was never
-// acknowledged, so the next message takes its place.
+// load reads the complete lines. An incomplete last line was never acknowledged and is overwritten
+// by the next message.
 func (o *outbox) load() error {
 	lines := bufio.NewReader(o.file)
 	for {
@@ -78,7 +78,7 @@ func (o *outbox) load() error {
 	return o.cut()
 }
 
-// cut removes what stands after the last message.
+// cut truncates the file after the last message.
 func (o *outbox) cut() error {
 	if err := o.file.Truncate(o.end); err != nil {
 		return fmt.Errorf("cut half a message off the outbox: %w", err)
@@ -89,7 +89,7 @@ func (o *outbox) cut() error {
 	return nil
 }
 
-// add sends a message: when it returns without an error it is on disk.
+// add sends a message. If it returns no error, the message is on disk.
 func (o *outbox) add(m message) (message, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,7 +101,7 @@ func (o *outbox) add(m message) (message, error) {
 	}
 	m.ID = fmt.Sprintf("m-%d", len(o.items)+1)
 	if err := o.write(m); err != nil {
-		// What was written in part must not stand before the next message.
+		// A partially written message must not precede the next one.
 		o.broken = o.cut()
 		return message{}, errors.Join(err, o.broken)
 	}
@@ -109,7 +109,7 @@ func (o *outbox) add(m message) (message, error) {
 	return m, nil
 }
 
-// write is called with mu held.
+// write appends a message to the file. The caller holds mu.
 func (o *outbox) write(m message) error {
 	if o.file == nil {
 		return nil
@@ -129,7 +129,7 @@ func (o *outbox) write(m message) error {
 	return nil
 }
 
-// health reports whether the outbox can still be trusted.
+// health returns an error if the outbox is no longer reliable.
 func (o *outbox) health() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,8 +151,7 @@ func (o *outbox) byKey(key string) (message, bool) {
 	return o.find(func(m message) bool { return m.Key == key })
 }
 
-// newest gives messages of a channel, or of all, newest first, and how many
-// there are.
+// newest returns the newest messages of a channel, or of all, newest first, and their total number.
 func (o *outbox) newest(channel string, limit int) (shown []message, count int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// maxAlerts bounds the record.
+// maxAlerts bounds the stored alerts.
 const maxAlerts = 10_000
 
-// alert is one entry of the record. Deleted ones stay in it, so that it can
-// still tell the outcome of a request.
+// alert is one stored alert. Deleted alerts are kept, so that the outcome of an earlier request can
+// still be found.
 type alert struct {
 	ID      string    `json:"alert_id"`
 	Symbol  string    `json:"symbol"`
@@ -27,7 +27,7 @@ type alert struct {
 	deleted bool
 }
 
-// alerts is the record of all alerts.
+// alerts stores all alerts.
 type alerts struct {
 	mu    sync.Mutex // guards items
 	items []alert
@@ -61,7 +61,7 @@ func (a *alerts) byKey(key string) (alert, bool) {
 	return a.find(func(entry alert) bool { return entry.key == key })
 }
 
-// remove marks an alert as deleted; false if there never was one.
+// remove marks an alert as deleted and reports whether it ever existed.
 func (a *alerts) remove(id string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +74,7 @@ func (a *alerts) remove(id string) bool {
 	return false
 }
 
-// set lists the alerts that are not deleted.
+// set returns the alerts that are not deleted.
 func (a *alerts) set(symbol string) []alert {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +92,7 @@ type newAlert struct {
 	Above  float64 `json:"above" description:"The price above which the alert fires." above:"0"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (a alert) Summary() string {
 	return fmt.Sprintf("alert %s is set: %s above %g", a.ID, a.Symbol, a.Above)
 }
@@ -102,14 +102,14 @@ func (d *domain) setPriceAlert(_ context.Context, call domainkit.Call, in newAle
 	if !ok {
 		return alert{}, unknownStock(in.Symbol)
 	}
-	// The symbol is kept as it was asked for, because the read-back compares it.
+	// The symbol is stored as requested, because the verification compares it.
 	return d.alerts.add(alert{
 		Symbol: in.Symbol, Name: s.name, Above: in.Above, key: call.IdempotencyKey,
 		At: d.now().UTC().Truncate(time.Second),
 	})
 }
 
-// resolveAlert looks for what an earlier request with the key left behind.
+// resolveAlert looks for the result of an earlier request with the key.
 func (d *domain) resolveAlert(_ context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	entry, ok := d.alerts.byKey(call.IdempotencyKey)
 	if !ok {
@@ -125,15 +125,15 @@ type alertQuery struct {
 
 type foundAlert struct {
 	Found bool `json:"found"`
-	// Applied reports whether the request of a key took effect, even if the alert
-	// was deleted since.
+	// Applied reports whether the request with the key took effect, even if the alert was deleted
+	// since.
 	Applied *bool   `json:"applied,omitempty"`
 	AlertID string  `json:"alert_id,omitempty"`
 	Symbol  string  `json:"symbol,omitempty"`
 	Above   float64 `json:"above,omitempty"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (f foundAlert) Summary() string {
 	if !f.Found {
 		return "there is no such alert"
@@ -164,14 +164,14 @@ type alertFilter struct {
 type alertList struct {
 	Alerts []alert `json:"alerts"`
 	Count  int     `json:"count"`
-	// More means that there are more than are shown.
+	// More means that not all alerts are included.
 	More bool `json:"more"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (l alertList) Summary() string { return fmt.Sprintf("%d alerts are set", l.Count) }
 
-// maxListed keeps a list within the size of facts.
+// maxListed keeps a list within the size limit of facts.
 const maxListed = 50
 
 func (d *domain) listPriceAlerts(_ context.Context, _ domainkit.Call, q alertFilter) (alertList, error) {
@@ -183,7 +183,7 @@ type alertWords struct {
 	Query string `json:"query" description:"Id of an alert, a ticker, or part of a company's name." min:"1" max:"100"`
 }
 
-// searchAlerts finds the one alert of an id, or those of the stocks that fit.
+// searchAlerts returns the alert with an id, or those of matching stocks.
 func (d *domain) searchAlerts(_ context.Context, _ domainkit.Call, q alertWords) (matches, error) {
 	stocks := map[string]bool{}
 	for _, s := range d.market.search(q.Query) {
@@ -207,11 +207,10 @@ type deletedAlert struct {
 	AlertID string `json:"alert_id"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (a deletedAlert) Summary() string { return "alert " + a.AlertID + " is deleted" }
 
-// deletePriceAlert succeeds for an alert that was deleted before, so that a
-// repeat does no harm.
+// deletePriceAlert also succeeds for a deleted alert, so that it can be retried.
 func (d *domain) deletePriceAlert(_ context.Context, _ domainkit.Call, in alertID) (deletedAlert, error) {
 	if !d.alerts.remove(in.AlertID) {
 		return deletedAlert{}, domainkit.Refusef(contracts.ErrNotFound, "there is no alert %s", in.AlertID)

@@ -1,8 +1,7 @@
-// Package finance is an example domain: prices of listed stocks and alerts on
-// them. It shows reads that are split over a list (symbols), a parameter that
-// is resolved by a search (resolve_symbol), and a write with verification,
-// reconciliation and compensation. The market is made up, and the same for the
-// same seed; alerts live as long as the process.
+// Package finance is an example domain: prices of listed stocks, and alerts on them. It shows reads
+// that are split over a list (symbols), a parameter that is resolved by a search (resolve_symbol),
+// and a write with verification, reconciliation and compensation. The market is invented and
+// depends only on the seed; alerts are lost when the process ends.
 package finance
 
 import (
@@ -16,30 +15,30 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// hints are the parts of the manifest that are not code.
+// hints is the part of the manifest that is not code.
 //
 //go:embed hints.json
 var hints []byte
 
-// Config describes how the domain is served. The zero value works.
+// Config configures the domain. The zero value is usable.
 type Config struct {
-	// Seed makes the market: the same seed gives the same prices [1].
+	// Seed determines the prices [1].
 	Seed uint64
-	// Tokens are the bearer tokens that are accepted [none: open].
+	// Tokens are the accepted bearer tokens [none: no authentication].
 	Tokens []string
 	Logger *slog.Logger
-	// Now is the clock of quotes and alerts [time.Now].
+	// Now is the clock for quotes and alerts [time.Now].
 	Now func() time.Time
 }
 
-// domain is what the handlers share.
+// domain is the shared state of the handlers.
 type domain struct {
 	market market
 	alerts *alerts
 	now    func() time.Time
 }
 
-// New makes the domain.
+// New returns the service of the domain.
 func New(config Config) (*domainkit.Service, error) {
 	svc, err := domainkit.New(domainkit.Config{
 		Domain: "finance", Version: "1.0.0", Hints: hints,
@@ -58,13 +57,13 @@ func New(config Config) (*domainkit.Service, error) {
 	return svc, nil
 }
 
-// add declares what is code; hints.json says the rest.
+// add adds the capabilities; hints.json has the rest of the manifest.
 func (d *domain) add(svc *domainkit.Service) error {
 	read := contracts.Metadata{SideEffectClass: contracts.ClassRead}
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{
 			Name: "get_stock_price", Description: "Latest price of one listed stock.", Metadata: read,
-			// One stock, or several that are looked up side by side.
+			// One stock, or several that are looked up concurrently.
 			Schema: []byte(`{"oneOf": [{"required": ["symbol"]}, {"required": ["symbols"]}]}`),
 		}, d.getStockPrice),
 		domainkit.Add(svc, domainkit.Capability{

@@ -106,7 +106,7 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"found": false}, facts(t, server, "find_alert", `{"alert_id":"`+id+`"}`, "")); diff != "" {
 		t.Errorf("after the deletion (-want +got):\n%s", diff)
 	}
-	// The outcome of the request stays known, whatever was done since.
+	// The outcome of the request stays known, whatever happened since.
 	if diff := cmp.Diff(map[string]any{"found": false, "applied": true}, facts(t, server, "find_alert", `{"key":"run-1/n1/1"}`, "")); diff != "" {
 		t.Errorf("by its key (-want +got):\n%s", diff)
 	}

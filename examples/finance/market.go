@@ -11,12 +11,11 @@ import (
 type stock struct {
 	symbol string
 	name   string
-	// usd is around what its price is.
+	// usd is the approximate price in US dollars.
 	usd float64
 }
 
-// listed returns the companies of the market. The names are real, the prices are
-// not.
+// listed returns the companies of the market. The names are real, the prices are not.
 func listed() []stock {
 	return []stock{
 		{"PETR4.SA", "Petrobras PN", 7.4},
@@ -42,7 +41,7 @@ func listed() []stock {
 	}
 }
 
-// perUSD returns how much of a currency one US dollar buys.
+// perUSD returns the price of one US dollar in a currency.
 func perUSD(currency string) float64 {
 	switch currency {
 	case "EUR":
@@ -54,18 +53,18 @@ func perUSD(currency string) float64 {
 	}
 }
 
-// market gives prices that depend on its seed alone.
+// market returns prices that depend only on its seed.
 type market struct{ seed uint64 }
 
-// price is within a tenth of what the stock usually costs.
+// price returns a price within 10 % of the usual one.
 func (m market) price(s stock, currency string) float64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(strconv.FormatUint(m.seed, 10) + "/" + s.symbol)) // a hash takes everything
+	_, _ = h.Write([]byte(strconv.FormatUint(m.seed, 10) + "/" + s.symbol)) // a hash never fails
 	drift := float64(h.Sum64()%2001)/10_000 - 0.1
 	return math.Round(s.usd*(1+drift)*perUSD(currency)*100) / 100
 }
 
-// find gives a stock by its symbol, with or without the suffix of its exchange.
+// find returns a stock by its symbol, with or without the suffix of its exchange.
 func (market) find(symbol string) (stock, bool) {
 	for _, s := range listed() {
 		ticker, _, _ := strings.Cut(s.symbol, ".")
@@ -76,7 +75,7 @@ func (market) find(symbol string) (stock, bool) {
 	return stock{}, false
 }
 
-// search finds stocks whose symbol or name contains a text.
+// search returns the stocks whose symbol or name contains a text.
 func (market) search(query string) []stock {
 	query = strings.ToLower(strings.TrimSpace(query))
 	var found []stock

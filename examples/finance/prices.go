@@ -24,7 +24,7 @@ type price struct {
 	At       time.Time `json:"at"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (p price) Summary() string {
 	return fmt.Sprintf("%s (%s) is at %.2f %s", p.Symbol, p.Name, p.Price, p.Currency)
 }
@@ -48,7 +48,7 @@ type symbolQuery struct {
 	Query string `json:"query" description:"Part of a company's name or symbol." min:"1" max:"100"`
 }
 
-// match is what a flow offers to choose from.
+// match is one choice of a look-up.
 type match struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
@@ -58,7 +58,7 @@ type matches struct {
 	Matches []match `json:"matches"`
 }
 
-// Summary words the result for people.
+// Summary implements domainkit.Summarizer.
 func (m matches) Summary() string { return fmt.Sprintf("%d found", len(m.Matches)) }
 
 func (d *domain) searchSymbol(_ context.Context, _ domainkit.Call, q symbolQuery) (matches, error) {

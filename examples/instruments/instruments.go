@@ -1,6 +1,6 @@
-// Package instruments is an example domain: the instruments that a music school
-// lends to its pupils. It has few examples of how people ask on purpose, so that a
-// measurement with a model shows what a domain comes to that nobody tuned.
+// Package instruments is an example domain: the instruments that a music school lends to its
+// pupils. It deliberately has few example messages, so that measurements with a model show the
+// results for an untuned domain.
 package instruments
 
 import (
@@ -21,14 +21,14 @@ import (
 //go:embed hints.json
 var hints []byte
 
-// Config describes how the domain is served. The zero value works.
+// Config configures the domain. The zero value is usable.
 type Config struct {
-	// Tokens are the bearer tokens that are accepted [none: open].
+	// Tokens are the accepted bearer tokens [none: no authentication].
 	Tokens []string
 	Logger *slog.Logger
 }
 
-// New makes the domain.
+// New returns the service of the domain.
 func New(config Config) (*domainkit.Service, error) {
 	svc, err := domainkit.New(domainkit.Config{Domain: "instruments", Version: "1.0.0", Hints: hints, Tokens: config.Tokens, Logger: config.Logger})
 	if err != nil {
@@ -57,7 +57,7 @@ type instrument struct {
 	Repair   string `json:"repair,omitempty"`
 }
 
-// Summary is the line that people read.
+// Summary implements domainkit.Summarizer.
 func (i instrument) Summary() string {
 	if i.Borrower == "" {
 		return i.Name + " (" + i.Number + ") is here"
@@ -80,7 +80,7 @@ func stock() []instrument {
 	}
 }
 
-// record is what a write left behind.
+// record is the result of a write.
 type record struct {
 	Found      bool   `json:"found"`
 	Applied    bool   `json:"applied"`
@@ -91,7 +91,7 @@ type record struct {
 	Done       string `json:"done,omitempty"`
 }
 
-// Summary is the line that people read.
+// Summary implements domainkit.Summarizer.
 func (r record) Summary() string {
 	if !r.Found {
 		return "nothing was written"
@@ -99,7 +99,7 @@ func (r record) Summary() string {
 	return r.Done + " " + r.Instrument
 }
 
-// store is the stock, and what was written to it by the key of the request.
+// store holds the stock, and the results of writes by key.
 type store struct {
 	mu    sync.Mutex // guards items and byKey
 	items []instrument
@@ -114,7 +114,7 @@ type catalog struct {
 	Instruments []instrument `json:"instruments"`
 }
 
-// Summary is the line that people read.
+// Summary implements domainkit.Summarizer.
 func (c catalog) Summary() string { return fmt.Sprintf("%d instruments", len(c.Instruments)) }
 
 func (s *store) where(keep func(instrument) bool) catalog {
@@ -172,7 +172,7 @@ type matches struct {
 	Matches []match `json:"matches"`
 }
 
-// Summary is the line that people read.
+// Summary implements domainkit.Summarizer.
 func (m matches) Summary() string { return fmt.Sprintf("%d instruments fit", len(m.Matches)) }
 
 func (s *store) search(_ context.Context, _ domainkit.Call, q query) (matches, error) {
@@ -190,7 +190,7 @@ type loan struct {
 	Until      string `json:"until" description:"Last day of the loan." format:"date"`
 }
 
-// write changes an instrument and keeps what it did under the key of the call.
+// write changes an instrument and stores the result under the key of the call.
 func (s *store) write(call domainkit.Call, number string, change func(*instrument) record) (record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,7 @@ func (s *store) find(_ context.Context, _ domainkit.Call, k keyed) (record, erro
 	return s.byKey[k.Key], nil
 }
 
-// resolve tells the outcome of a write that was cut off.
+// resolve returns the outcome of an interrupted write.
 func (s *store) resolve(ctx context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	made, err := s.find(ctx, call, keyed{call.IdempotencyKey})
 	if err != nil || !made.Found {

@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	}
 	report := conformance.Run(t.Context(), conformance.Options{URL: domaintest.Serve(t, svc), AllowWrites: true})
 	for _, f := range report.Findings() {
-		if f.Severity != "warning" && f.Rule != "open" { // few examples are what it is for
+		if f.Severity != "warning" && f.Rule != "open" { // it has few examples on purpose
 			t.Errorf("%s %s at %s: %s", f.Severity, f.Rule, f.Pointer, f.Message)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// admins answers those who run the marketplace.
+// admins has the capabilities for operators of the marketplace.
 type admins struct{ *domain }
 
 func (d admins) register(svc *domainkit.Service) error {
@@ -36,7 +36,7 @@ func (d admins) register(svc *domainkit.Service) error {
 	)
 }
 
-// business is how the marketplace does.
+// business are the key figures of the marketplace.
 type business struct {
 	Carriers int     `json:"carriers"`
 	Drivers  int     `json:"drivers"`
@@ -46,7 +46,7 @@ type business struct {
 	PerHire  float64 `json:"cost_per_hire"`
 }
 
-// Summary words the business.
+// Summary implements domainkit.Summarizer.
 func (b business) Summary() string {
 	return fmt.Sprintf("%d carriers, %d drivers, %d USD a month, %d hires for %.0f USD each", b.Carriers, b.Drivers, b.Revenue, b.Hires, b.PerHire)
 }
@@ -60,7 +60,7 @@ func (d admins) business(_ domainkit.Call, _ nothing) (business, error) {
 	return b, nil
 }
 
-// plan is what carriers pay for.
+// plan is a subscription plan.
 type plan struct {
 	Plan     string `json:"plan"`
 	Accounts int    `json:"accounts"`
@@ -68,7 +68,7 @@ type plan struct {
 	Revenue  int    `json:"revenue_month"`
 }
 
-// plans returns what each plan brings.
+// plans returns the revenue of each plan.
 func plans(w *world.World) []plan {
 	var rows []plan
 	for _, name := range []string{"enterprise", "pro", "starter"} {
@@ -93,7 +93,7 @@ func (d admins) revenue(_ domainkit.Call, _ nothing) (listing[plan], error) {
 	return listed(rows, fmt.Sprintf("%d USD a month of %d plans", sum, len(rows))), nil
 }
 
-// sourceState is whether a source is asked.
+// sourceState is the state of a source.
 type sourceState struct {
 	Source string `json:"source"`
 	State  string `json:"state"`
@@ -112,7 +112,7 @@ func (d admins) sourceStates(_ domainkit.Call, _ nothing) (listing[sourceState],
 	return listed(rows, fmt.Sprintf("%d of %d sources are up", up, len(rows))), nil
 }
 
-// newSourceState takes a source out of service, or into it.
+// newSourceState changes the state of a source.
 type newSourceState struct {
 	Source string `json:"source" description:"The source." enum:"safety,intel,market,road,ads"`
 	State  string `json:"state" description:"Whether it is asked." enum:"up,maintenance"`
@@ -147,7 +147,7 @@ func (d admins) accounts(_ domainkit.Call, _ nothing) (listing[account], error) 
 	return listed(rows, fmt.Sprintf("%d accounts", len(rows))), nil
 }
 
-// openOnly leaves out what is over.
+// openOnly filters out what is closed.
 type openOnly struct {
 	OpenOnly bool `json:"open_only" description:"Whether those that are over are left out." default:"true"`
 }
@@ -164,7 +164,7 @@ func (d admins) tickets(_ domainkit.Call, in openOnly) (listing[world.Ticket], e
 	return listed(rows, fmt.Sprintf("%d tickets", len(rows))), nil
 }
 
-// waiting is what customers wait for.
+// waiting are the open tickets about a topic.
 type waiting struct {
 	Topic  string  `json:"topic"`
 	Open   int     `json:"open"`
@@ -201,7 +201,7 @@ type leader struct {
 	Points  int    `json:"points"`
 }
 
-// points are for what was on time, and for helping others.
+// points returns a driver's points for punctuality and mentoring.
 func points(dr *world.Driver) int {
 	sum := 2*dr.OnTime - 5*dr.Late
 	if dr.Mentor {
@@ -221,7 +221,7 @@ func (d admins) leaderboard(_ domainkit.Call, in ofRegion) (listing[leader], err
 	return listed(rows[:10], fmt.Sprintf("%s leads with %d points", rows[0].Name, rows[0].Points)), nil
 }
 
-// badge is what drivers can earn.
+// badge is a badge that drivers can earn.
 type badge struct {
 	Badge   string `json:"badge"`
 	For     string `json:"for"`
@@ -240,7 +240,7 @@ func (d admins) badges(_ domainkit.Call, _ nothing) (listing[badge], error) {
 	return listed(rows, fmt.Sprintf("%d badges", len(rows))), nil
 }
 
-// use is how a feature is used.
+// use is how much a feature is used.
 type use struct {
 	Feature  string  `json:"feature"`
 	Accounts int     `json:"accounts"`
@@ -248,7 +248,7 @@ type use struct {
 	Change   int     `json:"change_in_8_weeks"`
 }
 
-// uses returns how much each feature is used, the most used first.
+// uses returns the use of each feature, most used first.
 func uses(w *world.World) []use {
 	var rows []use
 	for _, f := range w.Platform.Features {
@@ -268,7 +268,7 @@ func (d admins) unused(_ domainkit.Call, _ nothing) (listing[use], error) {
 	return listed(rows, fmt.Sprintf("%d features are used by fewer than a quarter of the accounts", len(rows))), nil
 }
 
-// finding is what the rules for advertising work say of a campaign.
+// finding is a violation of the rules for job advertising.
 type finding struct {
 	Campaign string `json:"campaign"`
 	Name     string `json:"name"`
@@ -298,7 +298,7 @@ func (d admins) policyFindings(_ domainkit.Call, _ nothing) (listing[finding], e
 	return listed(rows, fmt.Sprintf("%d findings on Meta", len(rows))), nil
 }
 
-// pacing is how a campaign keeps to its budget.
+// pacing compares the spending of a campaign with its budget.
 type pacing struct {
 	Campaign string  `json:"campaign"`
 	Name     string  `json:"name"`

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// carriers answers the people of a carrier, each of their own.
+// carriers has the capabilities for the staff of a carrier, about that carrier.
 type carriers struct{ *domain }
 
 func (d carriers) register(svc *domainkit.Service) error {
@@ -28,7 +28,7 @@ func (d carriers) register(svc *domainkit.Service) error {
 	)
 }
 
-// fleet is what the trucks of a carrier do.
+// fleet describes the trucks of a carrier.
 type fleet struct {
 	DOT     string  `json:"dot"`
 	Carrier string  `json:"carrier"`
@@ -41,7 +41,7 @@ type fleet struct {
 	Idle    float64 `json:"idle_percent_median"`
 }
 
-// Summary words the fleet.
+// Summary implements domainkit.Summarizer.
 func (f fleet) Summary() string {
 	return fmt.Sprintf("%s: %d of %d trucks on the road, %d in the shop", f.Carrier, f.OnRoad, f.Trucks, f.InShop)
 }
@@ -65,7 +65,7 @@ func (d carriers) fleet(call domainkit.Call, _ nothing) (fleet, error) {
 	return f, nil
 }
 
-// withinMiles is when service is due.
+// withinMiles limits when service is due.
 type withinMiles struct {
 	Miles int `json:"miles" description:"Within how many miles the service is due." min:"0" max:"50000" default:"2000"`
 }
@@ -100,7 +100,7 @@ func (d carriers) expiring(call domainkit.Call, in within) (listing[paper], erro
 	return listed(rows, fmt.Sprintf("%d documents end within %d days, %d have ended", len(rows), in.Days, ended)), nil
 }
 
-// csa is a figure of the road inspections.
+// csa is a figure from roadside inspections.
 type csa struct {
 	Figure     string  `json:"figure"`
 	Value      float64 `json:"value"`
@@ -110,7 +110,7 @@ type csa struct {
 
 func (d carriers) csa(call domainkit.Call, _ nothing) (listing[csa], error) {
 	c := d.us(call)
-	const alert = 80 // from this percentile on, an inspector stops the trucks
+	const alert = 80 // the percentile from which inspectors stop the trucks
 	var rows []csa
 	bad := 0
 	for _, m := range []metric{
@@ -134,7 +134,7 @@ func (d carriers) messages(call domainkit.Call, in openOnly) (listing[world.Mess
 	return listed(rows, fmt.Sprintf("%d messages of drivers", len(rows))), nil
 }
 
-// notice goes to all drivers of a carrier.
+// notice is a message to all drivers of a carrier.
 type notice struct {
 	Text string `json:"text" description:"What the drivers are told." min:"5" max:"600"`
 }
@@ -143,7 +143,7 @@ func (d carriers) notice(call domainkit.Call, in notice) (world.Change, error) {
 	return d.note(call, "all drivers of "+d.us(call).Name, in.Text, ""), nil
 }
 
-// journey is how far a carrier has come on the platform.
+// journey is the onboarding progress of a carrier.
 type journey struct {
 	Carrier string  `json:"carrier"`
 	Done    int     `json:"steps_done"`
@@ -152,7 +152,7 @@ type journey struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// Summary words the journey.
+// Summary implements domainkit.Summarizer.
 func (j journey) Summary() string {
 	return fmt.Sprintf("%s has done %d of %d steps", j.Carrier, j.Done, j.Of)
 }
@@ -166,7 +166,7 @@ func (d carriers) journey(call domainkit.Call, _ nothing) (journey, error) {
 	return j, nil
 }
 
-// todo is a step that is left.
+// todo is a remaining step.
 type todo struct {
 	Step int    `json:"step"`
 	What string `json:"what"`
@@ -188,18 +188,18 @@ func (d carriers) shippers(call domainkit.Call, _ nothing) (listing[world.Shippe
 	return listed(rows, fmt.Sprintf("%d shippers; %s brings the most, %d USD a month", len(rows), rows[0].Name, rows[0].Revenue)), nil
 }
 
-// accountHealth is how the business with all shippers is.
+// accountHealth are the figures of the business with all shippers.
 type accountHealth struct {
 	Carrier   string  `json:"carrier"`
 	Shippers  int     `json:"shippers"`
 	Revenue   int     `json:"revenue_month"`
 	OnTime    float64 `json:"on_time_percent"`
 	DaysToPay float64 `json:"days_to_pay_median"`
-	// Biggest is the share of the biggest customer: much of it is a risk.
+	// Biggest is the share of the biggest customer; a high share is a risk.
 	Biggest float64 `json:"biggest_share_percent"`
 }
 
-// Summary words the business.
+// Summary implements domainkit.Summarizer.
 func (a accountHealth) Summary() string {
 	return fmt.Sprintf("%s: %d shippers, %d USD a month, %.1f %% on time; the biggest is %.1f %% of it", a.Carrier, a.Shippers, a.Revenue, a.OnTime, a.Biggest)
 }

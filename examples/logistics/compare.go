@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// forWorkflows adds what the workflows need beside what people ask for: what
-// weighs the evidence that a workflow has gathered. It weighs what it is given
-// and looks nothing up, so that a recommendation rests on what the run shows.
+// forWorkflows adds the capabilities for the workflows: they weigh the evidence that a workflow has
+// gathered. They look nothing up, so that a recommendation is based only on what the run shows.
 func (d *domain) forWorkflows(svc *domainkit.Service) error {
 	return errors.Join(
 		add(svc, d, "shortlist_carriers", d.shortlist),
@@ -26,28 +25,28 @@ func (d *domain) forWorkflows(svc *domainkit.Service) error {
 	)
 }
 
-// option is what can be recommended, and what speaks for it.
+// option is a possible recommendation with its reasons.
 type option struct {
 	ID   string `json:"id"`
 	Line string `json:"line"`
 }
 
-// ranking is the facts of whatever weighs evidence.
+// ranking are the facts of a capability that weighs evidence.
 type ranking[T any] struct {
 	Rows []T `json:"rows"`
-	// Options are the rows that can be recommended, the best first.
+	// Options are the rows that can be recommended, best first.
 	Options []option `json:"options"`
-	// Missing is the evidence that was not there.
+	// Missing lists the unavailable evidence.
 	Missing []string `json:"missing"`
-	// Contradictions are figures that two sources do not agree on.
+	// Contradictions lists figures on which two sources disagree.
 	Contradictions []string `json:"contradictions"`
 	line           string
 }
 
-// Summary words the ranking.
+// Summary implements domainkit.Summarizer.
 func (r ranking[T]) Summary() string { return r.line }
 
-// choices are what a recommendation is taken of.
+// choices are the options of a recommendation.
 type choices struct {
 	Options []option `json:"options" description:"What can be recommended, the best first." min:"1" max:"20"`
 }
@@ -58,12 +57,12 @@ type choice struct {
 	Reason string `json:"reason"`
 }
 
-// takeFirst recommends without a model: the figures have put the options in order.
+// takeFirst recommends the first option, without a model: the options are sorted by their figures.
 func takeFirst(_ domainkit.Call, in choices) (choice, error) {
 	return choice{in.Options[0].ID, in.Options[0].Line}, nil
 }
 
-// asked are the carriers of a comparison.
+// asked are the carriers to compare.
 type asked struct {
 	Carriers []string `json:"carriers" description:"Names or DOT numbers." min:"1" max:"5"`
 }
@@ -75,8 +74,8 @@ type named struct {
 	Region string `json:"region"`
 }
 
-// shortlist returns the carriers that were named; one by itself is compared with the
-// two of its region that pay best.
+// shortlist returns the named carriers. A single one is compared with the two best-paying ones of
+// its region.
 func (d *domain) shortlist(_ domainkit.Call, in asked) (listing[named], error) {
 	var rows []named
 	take := func(c *world.Carrier) {
@@ -105,7 +104,7 @@ func (d *domain) shortlist(_ domainkit.Call, in asked) (listing[named], error) {
 	return listed(rows, fmt.Sprintf("%d carriers to compare", len(rows))), nil
 }
 
-// abroad is 1 for a carrier of another region.
+// abroad returns 1 for a carrier of another region, else 0.
 func abroad(c *world.Carrier, region string) int {
 	if c.Region == region {
 		return 0
@@ -113,8 +112,7 @@ func abroad(c *world.Carrier, region string) int {
 	return 1
 }
 
-// evidence is what a comparison of carriers has gathered; what could not be had
-// is left out.
+// evidence is the evidence for a comparison of carriers; unavailable parts are absent.
 type evidence struct {
 	Carriers []named       `json:"carriers" min:"1" max:"5"`
 	Safety   []safety      `json:"safety,omitempty"`
@@ -124,7 +122,7 @@ type evidence struct {
 	Market   []regionState `json:"market,omitempty"`
 }
 
-// compared is a carrier with what speaks for it; what is not known is null.
+// compared is a carrier with its figures; unknown ones are null.
 type compared struct {
 	DOT      string   `json:"dot"`
 	Carrier  string   `json:"carrier"`
@@ -136,7 +134,7 @@ type compared struct {
 	Turnover *float64 `json:"turnover_percent"`
 }
 
-// The weights of a comparison; they are shared out again among what is known.
+// The weights of a comparison. They are normalized to the available evidence.
 const (
 	weightPay      = 0.35
 	weightSafety   = 0.30
@@ -160,7 +158,7 @@ func rankCarriers(_ domainkit.Call, in evidence) (ranking[compared], error) {
 	return out, nil
 }
 
-// weigh adds a share between 0 and 1 to a score, with its weight.
+// weigh computes a weighted average of shares between 0 and 1.
 type weigh struct{ sum, weights float64 }
 
 func (w *weigh) add(weight, share float64) {
@@ -177,8 +175,8 @@ func (w *weigh) score() float64 {
 
 func (in *evidence) compare(c named) compared {
 	row, w := compared{DOT: c.DOT, Carrier: c.Name}, weigh{}
-	// A kind of evidence counts only if every carrier has it: else those with less
-	// known of them would be judged by another measure.
+	// A kind of evidence counts only if every carrier has it; otherwise the scores would not be
+	// comparable.
 	if p := of(in.Pay, c.DOT, func(x pay) string { return x.DOT }); p != nil {
 		row.Weekly, row.Home = &p.Weekly, &p.Home
 		if len(in.Pay) == len(in.Carriers) {
@@ -207,7 +205,7 @@ func (in *evidence) compare(c named) compared {
 	return row
 }
 
-// of finds the part of the evidence that is about a carrier.
+// of returns the part of the evidence about a carrier, or nil.
 func of[T any](parts []T, dot string, id func(T) string) *T {
 	for i := range parts {
 		if id(parts[i]) == dot {
@@ -231,7 +229,7 @@ func (c compared) line() string {
 	return line
 }
 
-// missing names the evidence that is not there for every carrier.
+// missing returns the kinds of evidence that are not available for every carrier.
 func (in *evidence) missing() []string {
 	out := []string{}
 	for _, part := range []struct {
@@ -252,8 +250,7 @@ func (in *evidence) missing() []string {
 	return out
 }
 
-// contradictions compares what two sources say of the same: the trucks that are
-// registered with those that the offer counts.
+// contradictions compares the number of registered trucks with the number in the offer.
 func (in *evidence) contradictions() []string {
 	out := []string{}
 	for _, s := range in.Safety {
@@ -266,7 +263,7 @@ func (in *evidence) contradictions() []string {
 
 func abs(n int) int { return max(n, -n) }
 
-// pool is what an assessment of candidates has gathered.
+// pool is the evidence for an assessment of candidates.
 type pool struct {
 	Candidates []applicant   `json:"candidates" max:"20"`
 	Region     string        `json:"region"`
@@ -278,7 +275,7 @@ type pool struct {
 	Benchmarks []benchmark   `json:"benchmarks,omitempty"`
 }
 
-// rated is a candidate with what speaks for a letter.
+// rated is a candidate with the score and its reasons.
 type rated struct {
 	Candidate string  `json:"candidate"`
 	Name      string  `json:"name"`
@@ -289,8 +286,7 @@ type rated struct {
 	Stage     string  `json:"stage"`
 }
 
-// rankCandidates weighs experience, record and what they ask for against what is
-// offered in the region.
+// rankCandidates compares experience, record and desired pay with the offers in the region.
 func rankCandidates(_ domainkit.Call, in pool) (ranking[rated], error) {
 	out := ranking[rated]{Rows: []rated{}, Options: []option{}, Missing: []string{}, Contradictions: []string{}}
 	if len(in.Candidates) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// drivers answers those who drive, each of their own work.
+// drivers has the capabilities for drivers, about their own work.
 type drivers struct{ *domain }
 
 func (d drivers) register(svc *domainkit.Service) error {
@@ -35,7 +35,7 @@ func (d drivers) register(svc *domainkit.Service) error {
 	)
 }
 
-// dashboard is the day of a driver.
+// dashboard is an overview of a driver's day.
 type dashboard struct {
 	Driver    string  `json:"driver"`
 	Carrier   string  `json:"carrier"`
@@ -46,7 +46,7 @@ type dashboard struct {
 	OnTime    float64 `json:"on_time_percent"`
 }
 
-// Summary words the day.
+// Summary implements domainkit.Summarizer.
 func (b dashboard) Summary() string {
 	return fmt.Sprintf("%s, %s: %.1f hours left today, %d miles this week", b.Driver, b.Carrier, b.HoursLeft, b.WeekMiles)
 }
@@ -67,7 +67,7 @@ func (d drivers) dashboard(call domainkit.Call, _ nothing) (dashboard, error) {
 	return out, nil
 }
 
-// load is the next one, with what it brings.
+// load is the next load with its pay.
 type load struct {
 	world.Load
 	Origin      string  `json:"origin"`
@@ -76,7 +76,7 @@ type load struct {
 	Pay         float64 `json:"pay"`
 }
 
-// Summary words the load.
+// Summary implements domainkit.Summarizer.
 func (l load) Summary() string {
 	return fmt.Sprintf("%s from %s to %s, %d miles, pickup in %d hours", l.ID, l.Origin, l.Destination, l.Miles, l.InHours)
 }
@@ -115,7 +115,7 @@ func (d drivers) truckStops(_ domainkit.Call, in inRegion) (listing[world.Stop],
 	return listed(rows, fmt.Sprintf("%d truck stops; the cheapest diesel is %.2f at %s", len(rows), rows[0].Diesel, rows[0].Name)), nil
 }
 
-// opinions are what drivers say of a carrier.
+// opinions are the drivers' reviews of a carrier.
 type opinions struct {
 	DOT     string         `json:"dot"`
 	Name    string         `json:"name"`
@@ -125,7 +125,7 @@ type opinions struct {
 	Newest  []world.Review `json:"newest"`
 }
 
-// Summary words the opinions.
+// Summary implements domainkit.Summarizer.
 func (o opinions) Summary() string {
 	return fmt.Sprintf("%s: %.1f stars of %d reviews, blamed most for %s", o.Name, o.Stars, o.Reviews, o.Blamed)
 }
@@ -150,7 +150,7 @@ func (d drivers) reviews(_ domainkit.Call, in ofCarrier) (opinions, error) {
 	return out, nil
 }
 
-// mentor helps other drivers.
+// mentor is a driver who helps others.
 type mentor struct {
 	Driver  string `json:"driver"`
 	Name    string `json:"name"`
@@ -169,7 +169,7 @@ func (d drivers) mentors(_ domainkit.Call, in ofRegion) (listing[mentor], error)
 	return listed(rows, fmt.Sprintf("%d mentors", len(rows))), nil
 }
 
-// clock is what the hours of service leave.
+// clock are the remaining hours of service.
 type clock struct {
 	Driver     string  `json:"driver"`
 	Today      float64 `json:"hours_left_today"`
@@ -178,7 +178,7 @@ type clock struct {
 	BreakAfter float64 `json:"break_needed_in_hours"`
 }
 
-// Summary words the clock.
+// Summary implements domainkit.Summarizer.
 func (c clock) Summary() string {
 	return fmt.Sprintf("%.1f hours left today, %.1f in the cycle", c.Today, c.Cycle)
 }
@@ -190,7 +190,7 @@ func (d drivers) hours(call domainkit.Call, _ nothing) (clock, error) {
 	return clock{dr.Name, today, cycle, used, world.Round1(max(0, 8-used))}, nil
 }
 
-// paper is a document with the days that it is still good for.
+// paper is a document with the days until it expires.
 type paper struct {
 	world.Document
 	DaysLeft int `json:"days_left"`
@@ -209,7 +209,7 @@ func (d drivers) myDocuments(call domainkit.Call, _ nothing) (listing[paper], er
 	return listed(rows, fmt.Sprintf("%d documents; the %s ends first, in %d days", len(rows), rows[0].Name, rows[0].DaysLeft)), nil
 }
 
-// pay is what a carrier offers to somebody who begins.
+// pay is a carrier's offer to a new driver.
 type pay struct {
 	DOT       string  `json:"dot"`
 	Name      string  `json:"name"`
@@ -222,7 +222,7 @@ type pay struct {
 	Trucks    int     `json:"trucks"`
 }
 
-// Summary words the offer.
+// Summary implements domainkit.Summarizer.
 func (p pay) Summary() string {
 	return fmt.Sprintf("%s: %d cents a mile, about %d USD a week, %d days at home a month", p.Name, p.Cents, p.Weekly, p.Home)
 }
@@ -236,12 +236,12 @@ func (d drivers) carrierPay(_ domainkit.Call, in ofCarrier) (pay, error) {
 	return pay{c.DOT, c.Name, c.CentsPerMile, c.WeeklyMiles, c.WeeklyPay(), c.HomeDays, c.DetentionPerHour, usual, len(d.world.TrucksOf(c.DOT))}, nil
 }
 
-// weekBack chooses a week.
+// weekBack selects a week.
 type weekBack struct {
 	WeeksAgo int `json:"weeks_ago" description:"How many weeks ago; 0 is this week." min:"0" max:"5" default:"0"`
 }
 
-// settlement is what a driver was paid for a week.
+// settlement is the pay of a driver for a week.
 type settlement struct {
 	Driver    string  `json:"driver"`
 	WeeksAgo  int     `json:"weeks_ago"`
@@ -252,13 +252,13 @@ type settlement struct {
 	Net       float64 `json:"net"`
 }
 
-// Summary words the settlement.
+// Summary implements domainkit.Summarizer.
 func (s settlement) Summary() string {
 	return fmt.Sprintf("%s: %.2f USD for %d miles, %.2f after deductions", s.Driver, s.MilesPay, s.Miles, s.Net)
 }
 
 func (d drivers) settlement(call domainkit.Call, in weekBack) (settlement, error) {
-	const deductedWeekly = 118.0 // insurance and the escrow
+	const deductedWeekly = 118.0 // insurance and escrow
 	dr := d.me(call)
 	s := settlement{Driver: dr.Name, WeeksAgo: in.WeeksAgo, Miles: dr.WeekMiles[in.WeeksAgo], Deducted: deductedWeekly}
 	s.MilesPay = world.Round2(float64(s.Miles*dr.CentsPerMile) / 100)
@@ -285,13 +285,13 @@ func (d drivers) apply(call domainkit.Call, in ofCarrier) (world.Change, error) 
 	return d.note(call, d.me(call).ID, c.Name, ""), nil
 }
 
-// way is from a town to another.
+// way are the ends of a route.
 type way struct {
 	From string `json:"from" description:"The town to begin in." min:"2" max:"60"`
 	To   string `json:"to" description:"The town to go to." min:"2" max:"60"`
 }
 
-// route is how to get there.
+// route is the route between two towns.
 type route struct {
 	world.Lane
 	DrivingHours float64 `json:"driving_hours"`
@@ -299,7 +299,7 @@ type route struct {
 	Fits         bool    `json:"fits_todays_hours"`
 }
 
-// Summary words the route.
+// Summary implements domainkit.Summarizer.
 func (r route) Summary() string {
 	return fmt.Sprintf("%s to %s: %d miles, %.1f hours, %d rests", r.Origin, r.Destination, r.Miles, r.DrivingHours, r.Rests)
 }
@@ -315,12 +315,12 @@ func (d drivers) route(call domainkit.Call, in way) (route, error) {
 	return route{lane, hours, int(hours / world.DailyLimit), hours <= today}, nil
 }
 
-// stay is at a dock.
+// stay is the time at a dock.
 type stay struct {
 	Hours int `json:"hours" description:"How many hours at the dock, all in all." min:"1" max:"72"`
 }
 
-// detentionPay is what a stay is worth.
+// detentionPay is the pay for a stay.
 type detentionPay struct {
 	Carrier string  `json:"carrier"`
 	Paid    int     `json:"hours_paid"`
@@ -328,13 +328,13 @@ type detentionPay struct {
 	Amount  float64 `json:"amount"`
 }
 
-// Summary words the pay.
+// Summary implements domainkit.Summarizer.
 func (p detentionPay) Summary() string {
 	return fmt.Sprintf("%s pays %d hours at %d USD: %.2f", p.Carrier, p.Paid, p.PerHour, p.Amount)
 }
 
 func (d drivers) detention(call domainkit.Call, in stay) (detentionPay, error) {
-	const free = 2 // the first hours are the shipper's
+	const free = 2 // the first hours are not paid
 	c, ok := d.world.FindCarrier(d.me(call).DOT)
 	if !ok {
 		return detentionPay{}, domainkit.Refusef(contracts.ErrNotFound, "you drive for nobody")

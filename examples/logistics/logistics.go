@@ -1,9 +1,8 @@
-// Package logistics is an example of a big domain: a marketplace of carriers and
-// truck drivers, with four kinds of people who may each do something else. It
-// shows roles of a domain's own, families of capabilities that are declared
-// together, four workflows that gather evidence side by side before they
-// recommend anything, and writes behind approvals. The world is made up, and the
-// same for the same seed; what people write lives as long as the process.
+// Package logistics is an example of a large domain: a marketplace of carriers and truck drivers
+// with four roles of users. It shows roles of a domain's own, families of capabilities that are
+// declared together, four workflows that gather evidence concurrently before they recommend
+// something, and writes behind approvals. The world is invented and depends only on the seed;
+// changes are lost when the process ends.
 package logistics
 
 import (
@@ -19,27 +18,27 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// Version of the domain.
+// Version is the version of the domain.
 const Version = "1.0.0"
 
-// Config describes how the domain is served. The zero value works.
+// Config configures the domain. The zero value is usable.
 type Config struct {
-	// Seed makes the world: the same seed gives the same carriers, people and events [1].
+	// Seed determines the carriers, people and events [1].
 	Seed uint64
-	// Delay is about how long each answer takes, as if a slow system stood behind
-	// it; each capability keeps to its own share of it, from a half to one and a half [none].
+	// Delay is the approximate latency of each answer, to simulate a slow system. Each capability
+	// has a fixed factor between 0.5 and 1.5 [none].
 	Delay time.Duration
-	// People say which driver (dr-007) or carrier (a DOT number) somebody is, by the
-	// name of the principal. Who is not named is one that the name itself chooses.
+	// People maps a principal to a driver (dr-007) or carrier (a DOT number). For other principals
+	// the name determines one.
 	People map[string]string
-	// Tokens are the bearer tokens that are accepted [none: open].
+	// Tokens are the accepted bearer tokens [none: no authentication].
 	Tokens []string
 	Logger *slog.Logger
-	// Now is the clock of the world and of what is written [time.Now].
+	// Now is the clock of the world and of changes [time.Now].
 	Now func() time.Time
 }
 
-// domain is what the handlers share.
+// domain is the shared state of the handlers.
 type domain struct {
 	world  *world.World
 	book   *world.Book
@@ -48,7 +47,7 @@ type domain struct {
 	now    func() time.Time
 }
 
-// New makes the domain.
+// New returns the service of the domain.
 func New(config Config) (*domainkit.Service, error) {
 	words, err := readManifest()
 	if err != nil {
@@ -80,7 +79,7 @@ func New(config Config) (*domainkit.Service, error) {
 	return svc, nil
 }
 
-// add adds a capability; what else there is to say of it stands in the manifest.
+// add adds a capability; the manifest has the rest of its declaration.
 func add[In, Out any](svc *domainkit.Service, d *domain, name string, fn func(call domainkit.Call, in In) (Out, error)) error {
 	return domainkit.Add(svc, domainkit.Capability{Name: name}, func(ctx context.Context, call domainkit.Call, in In) (Out, error) {
 		if err := d.wait(ctx, name); err != nil {
@@ -91,7 +90,7 @@ func add[In, Out any](svc *domainkit.Service, d *domain, name string, fn func(ca
 	})
 }
 
-// wait takes the time that the system behind a capability takes.
+// wait simulates the latency of a capability.
 func (d *domain) wait(ctx context.Context, capability string) error {
 	if d.delay <= 0 {
 		return nil
@@ -107,11 +106,11 @@ func (d *domain) wait(ctx context.Context, capability string) error {
 
 func hash(text string) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(text)) // a hash takes everything
+	_, _ = h.Write([]byte(text)) // a hash never fails
 	return h.Sum64()
 }
 
-// me is the driver who asks.
+// me returns the driver of the call's principal.
 func (d *domain) me(call domainkit.Call) *world.Driver {
 	who := call.Principal.Subject()
 	if dr, ok := d.world.FindDriver(d.people[who]); ok {
@@ -120,7 +119,7 @@ func (d *domain) me(call domainkit.Call) *world.Driver {
 	return &d.world.Drivers[hash(who)%uint64(len(d.world.Drivers))]
 }
 
-// us is the carrier for whom somebody asks.
+// us returns the carrier of the call's principal.
 func (d *domain) us(call domainkit.Call) *world.Carrier {
 	who := call.Principal.Subject()
 	if c, ok := d.world.FindCarrier(d.people[who]); ok {
@@ -129,7 +128,7 @@ func (d *domain) us(call domainkit.Call) *world.Carrier {
 	return &d.world.Carriers[hash(who)%uint64(len(d.world.Carriers))]
 }
 
-// carrier finds the carrier that is asked about.
+// carrier returns the carrier of a parameter, or refuses an unknown one.
 func (d *domain) carrier(query string) (*world.Carrier, error) {
 	if c, ok := d.world.FindCarrier(query); ok {
 		return c, nil
@@ -137,10 +136,10 @@ func (d *domain) carrier(query string) (*world.Carrier, error) {
 	return nil, domainkit.Refusef(contracts.ErrNotFound, "there is no carrier %q, or its name fits several; its DOT number is exact", query)
 }
 
-// source is the state of a source now.
+// source returns the current state of a source.
 func (d *domain) source(id string) string { return d.book.Setting("source", id) }
 
-// open tells that a source of the platform can be asked.
+// open returns an error unless a source is available.
 func (d *domain) open(source string) error {
 	if d.source(source) == world.Up {
 		return nil
@@ -148,48 +147,48 @@ func (d *domain) open(source string) error {
 	return domainkit.Refusef(contracts.ErrUpstream, "the source %q is in maintenance", source)
 }
 
-// mostRows is how many rows an answer has at most; its count is that of all.
+// mostRows bounds the rows of an answer; its count covers all.
 const mostRows = 20
 
-// listing is the facts of whatever lists something.
+// listing are the facts of a list.
 type listing[T any] struct {
 	Count int `json:"count"`
 	Rows  []T `json:"rows"`
 	line  string
 }
 
-// Summary words the listing.
+// Summary implements domainkit.Summarizer.
 func (l listing[T]) Summary() string { return l.line }
 
-// listed returns the first rows of a list, and words what all of it is.
+// listed returns the first rows of a list, with a summary of all.
 func listed[T any](rows []T, line string) listing[T] {
 	return listing[T]{len(rows), rows[:min(len(rows), mostRows)], line}
 }
 
-// nothing is the parameters of what needs none.
+// nothing are the parameters of a capability without parameters.
 type nothing struct{}
 
-// ofRegion narrows a question to a region.
+// ofRegion optionally selects a region.
 type ofRegion struct {
 	Region string `json:"region,omitempty" description:"The region of the market." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast"`
 }
 
-// inRegion needs the region.
+// inRegion selects a region.
 type inRegion struct {
 	Region string `json:"region" description:"The region of the market." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast"`
 }
 
-// ofCarrier names a carrier.
+// ofCarrier selects a carrier.
 type ofCarrier struct {
 	Carrier string `json:"carrier" description:"The name of a carrier or its DOT number." min:"2" max:"80"`
 }
 
-// within is a time ahead.
+// within is a period from today on.
 type within struct {
 	Days int `json:"days" description:"How many days ahead." min:"1" max:"400" default:"60"`
 }
 
-// lately is a time back.
+// lately is a period until now.
 type lately struct {
 	Hours int `json:"hours" description:"How many hours back." min:"1" max:"72" default:"24"`
 }

@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// facts executes a capability as somebody and returns its facts.
+// facts executes a capability as a principal and returns its facts.
 func facts(t *testing.T, server, capability, parameters, key string) map[string]any {
 	t.Helper()
 	status, result := domaintest.Execute(t, server, capability, json.RawMessage(parameters),
@@ -132,7 +132,7 @@ func TestEachRoleHasItsFamiliesAndEachFamilyTwoCapabilities(t *testing.T) {
 	}
 }
 
-// What two capabilities say of one thing agrees, for it is computed of the same events.
+// Two capabilities agree on a figure, because both compute it from the same events.
 func TestFiguresAgree(t *testing.T) {
 	t.Parallel()
 	at := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -168,7 +168,7 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
-// A source in maintenance is missing for the requester it, until it is up again.
+// A source in maintenance is unavailable until it is up again.
 func TestASourceInMaintenanceIsMissing(t *testing.T) {
 	t.Parallel()
 	server := serve(t, logistics.Config{})
@@ -192,8 +192,8 @@ func TestASourceInMaintenanceIsMissing(t *testing.T) {
 	facts(t, server, "query_safety_api", of, "")
 }
 
-// What is missing is said, and judges nobody: without the safety of one carrier no
-// carrier is weighed by it.
+// Missing evidence is reported and does not affect the ranking: without the safety record of one
+// carrier, no carrier is rated by it.
 func TestRankingIsFairWhenEvidenceIsMissing(t *testing.T) {
 	t.Parallel()
 	server := serve(t, logistics.Config{})

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// The manifest is split by who may use what. Each file of manifest/ but
-// domain.json holds families; each of sentences/ adds examples in one more language.
+// The manifest is split by role. Each file of manifest/ except domain.json holds families; each of
+// sentences/ adds examples in another language.
 //
 //go:embed manifest/*.json sentences/*.json skills/*.md
 var files embed.FS
 
-// family is what belongs together: its capabilities are for the same roles.
+// family is a group of capabilities for the same roles.
 type family struct {
 	Family       string           `json:"family"`
 	Roles        []string         `json:"roles"`
@@ -24,7 +24,7 @@ type family struct {
 	Workflows    []map[string]any `json:"workflows"`
 }
 
-// usual is what most capabilities declare: they only look.
+// usual returns the metadata of most capabilities, which are reads.
 func usual() map[string]any {
 	return map[string]any{
 		"side_effect_class": "read", "execution_mode": "parallel_safe", "idempotency": "not_applicable",
@@ -32,7 +32,7 @@ func usual() map[string]any {
 	}
 }
 
-// readManifest puts the manifest together.
+// readManifest assembles the manifest.
 func readManifest() ([]byte, error) {
 	var whole map[string]any
 	if err := readJSON("manifest/domain.json", &whole); err != nil {
@@ -64,8 +64,7 @@ func readManifest() ([]byte, error) {
 	return json.Marshal(whole)
 }
 
-// declare fills in what all of the family have in common, and takes the
-// sentences in other languages.
+// declare adds the common metadata of the family and the examples in other languages.
 func (f *family) declare(c, common map[string]any, further map[string][]any) {
 	metadata, ok := c["metadata"].(map[string]any)
 	if !ok {
@@ -80,9 +79,9 @@ func (f *family) declare(c, common map[string]any, further map[string][]any) {
 	if common != nil {
 		metadata["x-family"] = f.Family
 	}
-	name, _ := c["name"].(string) // what has no name is refused as a capability without one
+	name, _ := c["name"].(string) // a capability without a name is rejected later
 	if hints, ok := metadata["intent_hints"].(map[string]any); ok {
-		examples, _ := hints["examples"].([]any) // of none, nothing is there yet
+		examples, _ := hints["examples"].([]any) // nil if there are none yet
 		hints["examples"] = append(examples, further[name]...)
 		delete(further, name)
 	}
@@ -110,8 +109,7 @@ func readFamilies() ([]family, error) {
 	return out, nil
 }
 
-// readSentences returns the examples in other languages, by the name of what they
-// lead to.
+// readSentences returns the examples in other languages, by capability or workflow.
 func readSentences() (map[string][]any, error) {
 	names, err := files.ReadDir("sentences")
 	if err != nil {
@@ -130,7 +128,7 @@ func readSentences() (map[string][]any, error) {
 	return out, nil
 }
 
-// readSkills returns what reasoning steps are told, by the names of the files.
+// readSkills returns the texts for reasoning steps, by file name.
 func readSkills() (map[string]string, error) {
 	names, err := files.ReadDir("skills")
 	if err != nil {

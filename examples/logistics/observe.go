@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// toolUse is how a tool of the platform does.
+// toolUse are the statistics of a tool of the platform.
 type toolUse struct {
 	Tool   string  `json:"tool"`
 	Calls  int     `json:"calls"`
@@ -19,7 +19,7 @@ type toolUse struct {
 	P95    int     `json:"p95_ms"`
 }
 
-// toolUses returns how each tool does, those that fail most first.
+// toolUses returns the statistics of each tool, highest error rate first.
 func toolUses(w *world.World, hours int) []toolUse {
 	var rows []toolUse
 	for _, tool := range world.Tools() {
@@ -43,7 +43,7 @@ func (d admins) toolPerformance(_ domainkit.Call, in lately) (listing[toolUse], 
 	return listed(rows, fmt.Sprintf("%s fails most: %.1f %% of %d calls", rows[0].Tool, rows[0].Errors, rows[0].Calls)), nil
 }
 
-// tracing is the platform at a glance.
+// tracing is an overview of the platform.
 type tracing struct {
 	Hours   int       `json:"hours"`
 	Calls   int       `json:"calls"`
@@ -53,7 +53,7 @@ type tracing struct {
 	Slowest []toolUse `json:"slowest"`
 }
 
-// Summary words the glance.
+// Summary implements domainkit.Summarizer.
 func (t tracing) Summary() string {
 	return fmt.Sprintf("%d calls in %d hours, %.1f %% failed, 95 %% within %d ms", t.Calls, t.Hours, t.Errors, t.P95)
 }
@@ -76,7 +76,7 @@ func (d admins) tracing(_ domainkit.Call, in lately) (tracing, error) {
 	return t, nil
 }
 
-// accuracy is how well the scores of matches foretell hires.
+// accuracy is how well the scores of matches predict hires.
 type accuracy struct {
 	Predictions int     `json:"predictions"`
 	Accuracy    float64 `json:"accuracy_percent"`
@@ -84,11 +84,11 @@ type accuracy struct {
 	// Before is the accuracy of the 30 days before the last 30.
 	Before float64 `json:"accuracy_before_percent"`
 	Drift  float64 `json:"drift_points"`
-	// TooSure is by how much the scores are higher than the share that was hired.
+	// TooSure is by how much the scores exceed the share of hires.
 	TooSure float64 `json:"too_sure_points"`
 }
 
-// Summary words the accuracy.
+// Summary implements domainkit.Summarizer.
 func (a accuracy) Summary() string {
 	return fmt.Sprintf("%.1f %% of %d scores were right (%+.1f points); Brier %.3f", a.Accuracy, a.Predictions, a.Drift, a.Brier)
 }

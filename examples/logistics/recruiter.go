@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// recruiters answers those who look for drivers.
+// recruiters has the capabilities for recruiters.
 type recruiters struct{ *domain }
 
 func (d recruiters) register(svc *domainkit.Service) error {
@@ -38,10 +38,10 @@ func (d recruiters) register(svc *domainkit.Service) error {
 	)
 }
 
-// stage is where a candidate is now.
+// stage returns the current stage of a candidate.
 func (d *domain) stage(c *world.Candidate) string { return d.book.Setting("stage", c.ID) }
 
-// budget is what a campaign may spend a day now.
+// budget returns the current daily budget of a campaign.
 func (d recruiters) budget(c *world.Campaign) string { return d.book.Setting("budget", c.ID) }
 
 func (d recruiters) campaigns(_ domainkit.Call, in ofRegion) (listing[world.Campaign], error) {
@@ -51,7 +51,7 @@ func (d recruiters) campaigns(_ domainkit.Call, in ofRegion) (listing[world.Camp
 		if in.Region != "" && c.Region != in.Region {
 			continue
 		}
-		_, _ = fmt.Sscan(d.budget(&c), &c.DailyBudget) // written here alone, as a number
+		_, _ = fmt.Sscan(d.budget(&c), &c.DailyBudget) // always a number, because only this domain writes it
 		rows = append(rows, c)
 		if c.State == "running" {
 			running++
@@ -60,7 +60,7 @@ func (d recruiters) campaigns(_ domainkit.Call, in ofRegion) (listing[world.Camp
 	return listed(rows, fmt.Sprintf("%d campaigns, %d of them running", len(rows), running)), nil
 }
 
-// campaignBudget is what a campaign may spend.
+// campaignBudget changes the budget of a campaign.
 type campaignBudget struct {
 	Campaign string `json:"campaign" description:"The id of a campaign, such as cp-03, or its name." min:"2" max:"80"`
 	Budget   int    `json:"daily_budget" description:"Dollars a day." min:"5" max:"5000"`
@@ -74,7 +74,7 @@ func (d recruiters) setBudget(call domainkit.Call, in campaignBudget) (world.Cha
 	return d.note(call, c.ID, in.Budget, "budget/"+c.ID), nil
 }
 
-// performance is what a campaign does for its money.
+// performance are the results of a campaign for its cost.
 type performance struct {
 	Campaign string  `json:"campaign"`
 	Name     string  `json:"name"`
@@ -110,22 +110,22 @@ func (d recruiters) platforms(_ domainkit.Call, _ nothing) (listing[funnel], err
 	return listed(rows, fmt.Sprintf("the cheapest leads come from %s, for %.2f USD each", rows[0].Of, rows[0].CostPerLead)), nil
 }
 
-// draftOf is for whom a message is drafted.
+// draftOf says for whom a message is drafted.
 type draftOf struct {
 	Region string `json:"region" description:"The region of the candidates." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast"`
 	Topic  string `json:"topic,omitempty" description:"What the message is about." enum:"pay,home time,equipment"`
 }
 
-// drafted is a message that nobody has sent.
+// drafted is a message that was not sent.
 type drafted struct {
 	Region string `json:"region"`
 	Text   string `json:"text"`
 }
 
-// Summary shows the text.
+// Summary returns the text.
 func (x drafted) Summary() string { return x.Text }
 
-// draft writes of what is best in the region, by the figures of its carriers.
+// draft writes about what is best in the region, by the figures of its carriers.
 func (d recruiters) draft(_ domainkit.Call, in draftOf) (drafted, error) {
 	of := d.world.CarriersOf(in.Region)
 	best := slices.MaxFunc(of, func(a, b *world.Carrier) int { return cmp.Compare(a.WeeklyPay(), b.WeeklyPay()) })
@@ -140,7 +140,7 @@ func (d recruiters) draft(_ domainkit.Call, in draftOf) (drafted, error) {
 	return drafted{in.Region, fmt.Sprintf("We look for drivers in the %s: %s. Shall we talk?", in.Region, offer)}, nil
 }
 
-// letter goes to candidates.
+// letter is a message to candidates.
 type letter struct {
 	Candidates []string `json:"candidates" description:"The ids of the candidates, such as ca-012." min:"1" max:"20"`
 	Text       string   `json:"text" description:"What they are told." min:"10" max:"600"`
@@ -164,7 +164,7 @@ func (d recruiters) sent(_ domainkit.Call, _ nothing) (listing[world.Change], er
 	return listed(rows, fmt.Sprintf("%d messages to candidates", len(rows))), nil
 }
 
-// step is how many get from one stage to the next.
+// step is how many people reach a stage from the one before.
 type step struct {
 	Stage string  `json:"stage"`
 	Count int     `json:"reached"`
@@ -190,7 +190,7 @@ func (d recruiters) recruitingFunnel(_ domainkit.Call, in ofRegion) (listing[ste
 	return listed(rows, fmt.Sprintf("of %d leads, %d applied and %d were hired", rows[0].Count, rows[2].Count, rows[5].Count)), nil
 }
 
-// quality is what the candidates of a platform are worth.
+// quality are the figures of a platform's candidates.
 type quality struct {
 	Platform   string  `json:"platform"`
 	Candidates int     `json:"candidates"`
@@ -225,7 +225,7 @@ func (d recruiters) sourceQuality(_ domainkit.Call, in ofRegion) (listing[qualit
 	return listed(rows, fmt.Sprintf("%s brings the most hires: %.1f %% of %d candidates", rows[0].Platform, rows[0].Hired, rows[0].Candidates)), nil
 }
 
-// newcomer is in the onboarding.
+// newcomer is a person in onboarding.
 type newcomer struct {
 	Candidate string  `json:"candidate"`
 	Name      string  `json:"name"`
@@ -251,7 +251,7 @@ func (d recruiters) onboarding(_ domainkit.Call, in ofRegion) (listing[newcomer]
 	return listed(rows, fmt.Sprintf("%d people are in the onboarding", len(rows))), nil
 }
 
-// gap is a task that people wait at.
+// gap is an onboarding task at which people wait.
 type gap struct {
 	Task    string `json:"task"`
 	Waiting int    `json:"waiting"`
@@ -270,7 +270,7 @@ func (d recruiters) gaps(_ domainkit.Call, in ofRegion) (listing[gap], error) {
 	return listed(rows, fmt.Sprintf("most wait for: %s (%d)", rows[0].Task, rows[0].Waiting)), nil
 }
 
-// applicant is a candidate with the stage of now.
+// applicant is a candidate with the current stage.
 type applicant struct {
 	Candidate  string `json:"candidate"`
 	Name       string `json:"name"`
@@ -286,7 +286,7 @@ func (d recruiters) applicant(c *world.Candidate) applicant {
 	return applicant{c.ID, c.Name, c.Region, c.Years, c.Wants, c.Violations, slices.Contains(c.Endorsements, "hazmat"), d.stage(c)}
 }
 
-// inStage narrows the pipeline.
+// inStage filters the pipeline.
 type inStage struct {
 	Stage  string `json:"stage,omitempty" description:"The stage of the candidates." enum:"lead,contacted,applied,interviewed,onboarding,hired,lost"`
 	Region string `json:"region,omitempty" description:"The region of the candidates." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast"`
@@ -303,7 +303,7 @@ func (d recruiters) pipeline(_ domainkit.Call, in inStage) (listing[applicant], 
 	return listed(rows, fmt.Sprintf("%d candidates", len(rows))), nil
 }
 
-// newStage is where a candidate goes.
+// newStage changes the stage of a candidate.
 type newStage struct {
 	Candidate string `json:"candidate" description:"The id of the candidate, such as ca-012." pattern:"^ca-[0-9]{3}$"`
 	Stage     string `json:"stage" description:"The stage to move to." enum:"lead,contacted,applied,interviewed,onboarding,hired,lost"`
@@ -363,7 +363,7 @@ func (d recruiters) turnoverCauses(_ domainkit.Call, in ofRegion) (listing[cause
 	return listed(rows, line), nil
 }
 
-// wanted is whom a recruiter looks for.
+// wanted describes the candidates that a recruiter looks for.
 type wanted struct {
 	Region      string `json:"region" description:"The region of the candidates." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast"`
 	Endorsement string `json:"endorsement,omitempty" description:"What the licence must allow." enum:"hazmat,tanker,doubles"`
@@ -384,7 +384,7 @@ func (d recruiters) findCandidates(_ domainkit.Call, in wanted) (listing[applica
 	return listed(rows, fmt.Sprintf("%d candidates in the %s", len(rows), in.Region)), nil
 }
 
-// ofCandidate names a candidate.
+// ofCandidate selects a candidate.
 type ofCandidate struct {
 	Candidate string `json:"candidate" description:"The id of the candidate, such as ca-012." pattern:"^ca-[0-9]{3}$"`
 }

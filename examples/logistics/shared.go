@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// everybody answers what several roles may ask.
+// everybody has the capabilities for several roles.
 type everybody struct{ *domain }
 
 func (d everybody) register(svc *domainkit.Service) error {
@@ -30,14 +30,14 @@ func (d everybody) register(svc *domainkit.Service) error {
 	)
 }
 
-// benchmark is how a figure lies among all carriers.
+// benchmark is the distribution of a figure over all carriers.
 type benchmark struct {
 	Metric string  `json:"metric"`
 	Unit   string  `json:"unit"`
 	Low    float64 `json:"low_quarter"`
 	Median float64 `json:"median"`
 	High   float64 `json:"high_quarter"`
-	// Better specifies which way is good.
+	// Better says whether high or low is good.
 	Better string `json:"better"`
 }
 
@@ -72,7 +72,7 @@ func (d everybody) benchmarks(_ domainkit.Call, _ nothing) (listing[benchmark], 
 	return listed(rows, fmt.Sprintf("%d benchmarks over %d carriers", len(rows), len(d.world.Carriers))), nil
 }
 
-// trend is how the market of a region moved in a year.
+// trend is the change of the market of a region in a year.
 type trend struct {
 	Region       string  `json:"region"`
 	SpotRate     float64 `json:"spot_rate"`
@@ -102,7 +102,7 @@ func (d everybody) trends(_ domainkit.Call, in ofRegion) (listing[trend], error)
 
 func growth(from, to float64) float64 { return world.Round1(100 * (to - from) / from) }
 
-// regionState is what recruiting in a region is like.
+// regionState describes recruiting in a region.
 type regionState struct {
 	Region     string  `json:"region"`
 	Candidates int     `json:"candidates"`
@@ -153,12 +153,12 @@ func (d *domain) region(region string) regionState {
 	return s
 }
 
-// available tells of a stage in which a candidate can be hired by anybody.
+// available reports whether a candidate in a stage can be hired.
 func available(stage string) bool {
 	return stage != "hired" && stage != "lost" && stage != "onboarding"
 }
 
-// fuel is what diesel costs, and is going to cost.
+// fuel is the price of diesel with a forecast.
 type fuel struct {
 	Region   string  `json:"region"`
 	Now      float64 `json:"now"`
@@ -166,7 +166,7 @@ type fuel struct {
 	In90Days float64 `json:"in_90_days"`
 }
 
-// fuelForecast continues the line of the last six months.
+// fuelForecast extrapolates the last six months.
 func (d everybody) fuelForecast(_ domainkit.Call, in ofRegion) (listing[fuel], error) {
 	if err := d.open("market"); err != nil {
 		return listing[fuel]{}, err
@@ -184,14 +184,14 @@ func (d everybody) fuelForecast(_ domainkit.Call, in ofRegion) (listing[fuel], e
 	return listed(rows, fmt.Sprintf("diesel in %s: %.2f now, about %.2f in 90 days", rows[0].Region, rows[0].Now, rows[0].In90Days)), nil
 }
 
-// milesAndUse is a truck's work.
+// milesAndUse are the miles and the consumption of a truck.
 type milesAndUse struct {
 	Miles      int     `json:"miles" description:"Miles in a year." min:"1" max:"300000" default:"110000"`
 	MilesPerGa float64 `json:"miles_per_gallon" description:"Miles for a gallon of diesel." above:"1" max:"20" default:"6.8"`
 	Region     string  `json:"region" description:"The region whose diesel is bought." enum:"Southeast,Midwest,Northeast,Southwest,Mountain,West Coast" default:"Midwest"`
 }
 
-// costs are those of a truck.
+// costs are the costs of a truck.
 type costs struct {
 	Region   string  `json:"region"`
 	Miles    int     `json:"miles"`
@@ -204,7 +204,7 @@ type costs struct {
 	Margin   float64 `json:"margin_per_mile"`
 }
 
-// Summary words the costs.
+// Summary implements domainkit.Summarizer.
 func (c costs) Summary() string {
 	return fmt.Sprintf("%.2f USD for each mile, of a spot rate of %.2f in %s", c.PerMile, c.SpotRate, c.Region)
 }
@@ -213,7 +213,7 @@ func (d everybody) operatingCosts(_ domainkit.Call, in milesAndUse) (costs, erro
 	if err := d.open("market"); err != nil {
 		return costs{}, err
 	}
-	const upkeepPerMile, fixedInYear = 0.21, 41_000.0 // service and tyres; truck, insurance, permits
+	const upkeepPerMile, fixedInYear = 0.21, 41_000.0 // service and tyres; truck, insurance and permits
 	months := d.world.MonthsOf(in.Region)
 	last := months[len(months)-1]
 	c := costs{Region: in.Region, Miles: in.Miles, Fixed: fixedInYear, SpotRate: last.SpotRate}
@@ -225,7 +225,7 @@ func (d everybody) operatingCosts(_ domainkit.Call, in milesAndUse) (costs, erro
 	return c, nil
 }
 
-// stageCount is how many are in a stage.
+// stageCount is the number of people in a stage.
 type stageCount struct {
 	Stage string `json:"stage"`
 	Count int    `json:"count"`
@@ -256,7 +256,7 @@ func (d everybody) lifecycle(_ domainkit.Call, in ofRegion) (listing[stageCount]
 	return listed(rows, fmt.Sprintf("%d leads, %d hired, %d driving, %d left in a year", counts["lead"], counts["hired"], driving, left)), nil
 }
 
-// turnoverOf is why drivers leave a carrier.
+// turnoverOf are the departures of a carrier's drivers.
 type turnoverOf struct {
 	DOT      string        `json:"dot"`
 	Name     string        `json:"name"`
@@ -272,7 +272,7 @@ type causeOfMany struct {
 	Count int    `json:"count"`
 }
 
-// Summary words the turnover.
+// Summary implements domainkit.Summarizer.
 func (t turnoverOf) Summary() string {
 	return fmt.Sprintf("%s: %.1f %% of %d drivers left in a year; usual are %.1f %%", t.Name, t.Turnover, t.Drivers, t.Usual)
 }
@@ -302,7 +302,7 @@ func (d *domain) turnoverOf(c *world.Carrier) turnoverOf {
 	return t
 }
 
-// causes puts counts in order, the most frequent first.
+// causes sorts counts, most frequent first.
 func causes(counts map[string]int) []causeOfMany {
 	out := []causeOfMany{}
 	for _, cause := range world.Causes() {

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// health is how a source answers.
+// health is the availability of a source.
 type health struct {
 	Source string  `json:"source"`
 	State  string  `json:"state"`
@@ -42,7 +42,7 @@ func (d everybody) apiHealth(_ domainkit.Call, in lately) (listing[health], erro
 	return listed(rows, fmt.Sprintf("%d of %d sources are up", up, len(rows))), nil
 }
 
-// safety is what the road inspections say of a carrier.
+// safety is a carrier's record of roadside inspections.
 type safety struct {
 	DOT         string  `json:"dot"`
 	Name        string  `json:"name"`
@@ -51,13 +51,13 @@ type safety struct {
 	VehicleOOS  float64 `json:"vehicle_oos_percent"`
 	DriverOOS   float64 `json:"driver_oos_percent"`
 	Crashes     int     `json:"crashes"`
-	// Percentile is that of the vehicles out of service among all carriers: low is good.
+	// Percentile is the carrier's percentile of vehicles out of service: low is good.
 	Percentile int `json:"percentile"`
-	// Trucks is how many the carrier has registered.
+	// Trucks is the number of registered trucks.
 	Trucks int `json:"trucks"`
 }
 
-// Summary words the record.
+// Summary implements domainkit.Summarizer.
 func (s safety) Summary() string {
 	return fmt.Sprintf("%s: %s, %.1f %% of its trucks out of service, %d crashes in 24 months", s.Name, s.Rating, s.VehicleOOS, s.Crashes)
 }
@@ -76,7 +76,7 @@ func (d *domain) querySafety(_ domainkit.Call, in ofCarrier) (safety, error) {
 	}, nil
 }
 
-// intel is what else is known of a carrier.
+// intel is other data about a carrier.
 type intel struct {
 	DOT       string  `json:"dot"`
 	Name      string  `json:"name"`
@@ -90,7 +90,7 @@ type intel struct {
 	Turnover  float64 `json:"turnover_percent"`
 }
 
-// Summary words what is known.
+// Summary implements domainkit.Summarizer.
 func (i intel) Summary() string {
 	return fmt.Sprintf("%s: %s, %s, %d trucks, %d drivers, %d open seats", i.Name, i.Region, i.Equipment, i.Trucks, i.Drivers, i.OpenSeats)
 }
@@ -109,7 +109,7 @@ func (d everybody) queryIntel(_ domainkit.Call, in ofCarrier) (intel, error) {
 	}, nil
 }
 
-// funnel is the outcome of the people whom a campaign, a platform or all brought.
+// funnel counts the people brought by a campaign, a platform or all, by stage.
 type funnel struct {
 	Of          string  `json:"of"`
 	Spend       int     `json:"spend"`
@@ -121,7 +121,7 @@ type funnel struct {
 	CostPerHire float64 `json:"cost_per_hire,omitempty"`
 }
 
-// funnelOf follows what campaigns brought.
+// funnelOf computes the funnel of campaigns.
 func (d *domain) funnelOf(name string, campaigns []world.Campaign) funnel {
 	f := funnel{Of: name}
 	for _, from := range campaigns {
@@ -173,7 +173,7 @@ func (d everybody) costPerHire(_ domainkit.Call, _ nothing) (listing[funnel], er
 	return listed(rows, fmt.Sprintf("the cheapest hires come from %s, for %.0f USD each", rows[0].Of, rows[0].CostPerHire)), nil
 }
 
-// byPlatform returns the funnel of each platform, the cheapest hires first.
+// byPlatform returns the funnel of each platform, lowest cost per hire first.
 func (d *domain) byPlatform() ([]funnel, error) {
 	if err := d.open("ads"); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (d *domain) byPlatform() ([]funnel, error) {
 		}
 		rows = append(rows, d.funnelOf(platform, of))
 	}
-	// Without a hire there is no price of one: those come last.
+	// Platforms without hires have no cost per hire and come last.
 	slices.SortStableFunc(rows, func(a, b funnel) int {
 		return cmp.Or(cmp.Compare(min(b.Hired, 1), min(a.Hired, 1)), cmp.Compare(a.CostPerHire, b.CostPerHire))
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
-// signs are what a triage has gathered; what could not be had is left out.
+// signs is the evidence for a triage; unavailable parts are absent.
 type signs struct {
 	Tracing   *tracing         `json:"tracing,omitempty"`
 	Tools     []toolUse        `json:"tools,omitempty"`
@@ -20,7 +20,7 @@ type signs struct {
 	Campaigns []finding        `json:"campaigns,omitempty"`
 }
 
-// diagnosis is something that is wrong, what shows it, and what to do.
+// diagnosis is a problem with its evidence and its fix.
 type diagnosis struct {
 	What     string `json:"what"`
 	Severity int    `json:"severity"`
@@ -28,15 +28,15 @@ type diagnosis struct {
 	Proposal string `json:"proposal"`
 }
 
-// The bounds from which on a figure is a finding.
+// Thresholds of findings.
 const (
 	manyErrors  = 5.0  // percent of the calls of a tool
-	seldomUp    = 95.0 // percent of the looks at a source
+	seldomUp    = 95.0 // percent of the health checks of a source
 	muchDrift   = -5.0 // points of accuracy
-	manyTickets = 5    // open, about one thing
+	manyTickets = 5    // open tickets about one topic
 )
 
-// rankFindings finds what is wrong in the signs; each finding names its evidence.
+// rankFindings returns the problems with their evidence, most severe first.
 func rankFindings(_ domainkit.Call, in signs) (ranking[diagnosis], error) {
 	out := ranking[diagnosis]{Rows: []diagnosis{}, Options: []option{}, Missing: in.missing(), Contradictions: []string{}}
 	out.Rows = append(append(append(out.Rows, in.tools()...), in.sources()...), in.people()...)
@@ -123,7 +123,7 @@ func (in *signs) people() []diagnosis {
 	return out
 }
 
-// state is what a snapshot of a carrier has gathered.
+// state is the evidence for a snapshot of a carrier.
 type state struct {
 	Fleet      fleet          `json:"fleet"`
 	Safety     *safety        `json:"safety,omitempty"`
@@ -134,17 +134,17 @@ type state struct {
 	Benchmarks []benchmark    `json:"benchmarks,omitempty"`
 }
 
-// graded is a figure beside what is usual.
+// graded is a figure with the usual value.
 type graded struct {
 	Figure string   `json:"figure"`
 	Ours   float64  `json:"ours"`
 	Usual  *float64 `json:"usual"`
 	State  string   `json:"state"`
-	// Urgency puts what needs work first.
+	// Urgency sorts the figures, most urgent first.
 	Urgency int `json:"urgency"`
 }
 
-// gradeSnapshot puts the figures of a carrier beside those of all.
+// gradeSnapshot compares the figures of a carrier with those of all carriers.
 func gradeSnapshot(_ domainkit.Call, in state) (ranking[graded], error) {
 	out := ranking[graded]{Rows: []graded{}, Options: []option{}, Missing: in.missing(), Contradictions: []string{}}
 	out.Rows = append(append(out.Rows, in.beside()...), in.duties()...)
@@ -185,7 +185,7 @@ func (in *state) missing() []string {
 	return out
 }
 
-// beside compares with the benchmarks, as far as there are some.
+// beside compares figures with the available benchmarks.
 func (in *state) beside() []graded {
 	var out []graded
 	ours := map[string]float64{}
@@ -201,7 +201,7 @@ func (in *state) beside() []graded {
 			continue
 		}
 		row := graded{Figure: b.Metric, Ours: value, Usual: &b.Median, State: "as usual"}
-		switch { // of all that is known of a carrier here, little is good
+		switch { // lower is better for these figures
 		case value > b.High:
 			row.State, row.Urgency = "among the worst quarter", 2
 		case value <= b.Low:
@@ -212,7 +212,7 @@ func (in *state) beside() []graded {
 	return out
 }
 
-// duties are what must hold whatever others do.
+// duties checks requirements that do not depend on other carriers.
 func (in *state) duties() []graded {
 	var out []graded
 	duty := func(figure string, value float64, bad bool, state string, urgency int) {

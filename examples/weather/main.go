@@ -1,5 +1,5 @@
-// Command weather is the domain of docs/write-a-domain.md: one read, one
-// write, and the read that verifies the write.
+// Command weather is the domain of docs/write-a-domain.md: a read, a write, and the read that
+// verifies the write.
 package main
 
 import (
@@ -32,7 +32,7 @@ type forecast struct {
 	Sky  string `json:"sky"`
 }
 
-// Summary is the one line that people read.
+// Summary implements domainkit.Summarizer.
 func (f forecast) Summary() string {
 	return fmt.Sprintf("%s, day %d: %s, up to %d °C", f.City, f.Days, f.Sky, f.High)
 }
@@ -60,7 +60,7 @@ type reportQuery struct {
 	Key string `json:"key" description:"Idempotency key of the request that made it." min:"1"`
 }
 
-// reports is what was reported, by the key of the request.
+// reports holds the reports by the key of the request.
 type reports struct {
 	mu    sync.Mutex // guards byKey
 	byKey map[string]report
@@ -80,7 +80,7 @@ func (r *reports) find(_ context.Context, _ domainkit.Call, q reportQuery) (repo
 	return r.byKey[q.Key], nil
 }
 
-// resolve tells the outcome of a write that was cut off.
+// resolve returns the outcome of an interrupted write.
 func (r *reports) resolve(ctx context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	made, err := r.find(ctx, call, reportQuery{Key: call.IdempotencyKey})
 	if err != nil || !made.Found {

@@ -20,14 +20,14 @@ func TestConformance(t *testing.T) {
 	}
 	report := conformance.Run(t.Context(), conformance.Options{URL: domaintest.Serve(t, svc), AllowWrites: true})
 	for _, f := range report.Findings() {
-		if f.Rule != "open" { // the guide shows how to ask for a token
+		if f.Rule != "open" { // the guide shows how to require a token
 			t.Errorf("%s %s at %s: %s", f.Severity, f.Rule, f.Pointer, f.Message)
 		}
 	}
 }
 
-// TestTheGuideShowsThisCode keeps docs/write-a-domain.md true: a block after
-// "<!-- from PATH -->" must stand in that file as it is.
+// TestTheGuideShowsThisCode keeps docs/write-a-domain.md in sync: a block after "<!-- from PATH
+// -->" must occur verbatim in that file.
 func TestTheGuideShowsThisCode(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

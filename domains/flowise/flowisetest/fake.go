@@ -1,7 +1,6 @@
-// Package flowisetest holds what the tests of this domain put around a real
-// Flowise: the scripts that install and start one, a model that speaks the wire
-// format of OpenAI, and an MCP server. Both are made to be pointed at by the
-// nodes of flows, run on loopback, and say only what they were asked.
+// Package flowisetest has fakes for tests with a real Flowise: scripts that install and start one,
+// a model with the OpenAI protocol, and an MCP server. The nodes of flows connect to the fakes on
+// loopback.
 package flowisetest
 
 import (
@@ -15,18 +14,18 @@ import (
 // Call is one request that a fake received.
 type Call struct {
 	Method, Path string
-	// Authorization is the header of that name.
+	// Authorization is the Authorization header.
 	Authorization string
 	Body          json.RawMessage
 }
 
-// Log keeps what a fake received. It is safe for concurrent use.
+// Log records the requests of a fake. It is safe for concurrent use.
 type Log struct {
 	mu    sync.Mutex
 	calls []Call // guarded by mu
 }
 
-// Calls lists what was received, the newest last.
+// Calls returns the recorded requests, newest last.
 func (l *Log) Calls() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +45,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // a client that left is none of the fake's business
+	_, _ = w.Write(raw) // the client is gone
 }
 
 func words(text string) []string { return strings.SplitAfter(text, " ") }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pinned is a package of a lock.
+// pinned is a package in a lock file.
 type pinned struct {
 	Version   string `json:"version"`
 	Integrity string `json:"integrity"`
@@ -28,8 +28,8 @@ func locked(t *testing.T, file string) map[string]pinned {
 	return lock.Packages
 }
 
-// TestTheInstallIsWhatTheLockSays compares what npm says it installed with the
-// lock that is committed here.
+// TestTheInstallIsWhatTheLockSays compares npm's list of installed packages with the committed lock
+// file.
 func TestTheInstallIsWhatTheLockSays(t *testing.T) {
 	t.Parallel()
 	install := os.Getenv("FLOWISE_DIR")
@@ -40,7 +40,7 @@ func TestTheInstallIsWhatTheLockSays(t *testing.T) {
 		t.Skip("FLOWISE_DIR names no install")
 	}
 	want, got := locked(t, "package-lock.json"), locked(t, filepath.Join(install, "node_modules", ".package-lock.json"))
-	if len(got) < 2500 { // packages for other platforms stay out
+	if len(got) < 2500 { // packages for other platforms are not installed
 		t.Errorf("only %d of %d packages are installed", len(got), len(want))
 	}
 	for name, p := range got {

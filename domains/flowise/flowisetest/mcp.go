@@ -7,9 +7,8 @@ import (
 	"net/http"
 )
 
-// MCP is a Model Context Protocol server over streamable HTTP, without sessions,
-// with the tools add, echo and noargs; Flowise drops the last, because its
-// schema has no properties.
+// MCP is an MCP server over streamable HTTP, without sessions, with the tools add, echo and noargs.
+// Flowise drops the last one, because its schema has no properties.
 type MCP struct{ Log }
 
 type rpc struct {
@@ -22,7 +21,7 @@ type rpc struct {
 	} `json:"params"`
 }
 
-// ServeHTTP answers for the server.
+// ServeHTTP implements http.Handler.
 func (m *MCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 10<<20))
 	if err != nil {
@@ -32,7 +31,7 @@ func (m *MCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var ask rpc
 	switch {
 	case r.Method != http.MethodPost:
-		w.WriteHeader(http.StatusMethodNotAllowed) // no stream of the server's own
+		w.WriteHeader(http.StatusMethodNotAllowed) // the server offers no stream
 		return
 	case json.Unmarshal(body, &ask) != nil:
 		w.WriteHeader(http.StatusBadRequest)

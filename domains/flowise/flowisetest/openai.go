@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// OpenAI answers chat completions, streamed or whole, and embeddings. It repeats
-// the last message. With a tool's name in it, USE_TOOL makes it call that tool, with the
-// JSON object that follows the name, otherwise the first; it keeps to a wished JSON Schema; FAIL401 and FAIL500 make it fail.
+// OpenAI serves chat completions, streamed or not, and embeddings. It repeats the last message. In
+// a message, USE_TOOL calls a tool: the one named after it, else the first one, with the JSON
+// object after the name, if any. A requested JSON Schema is respected. FAIL401 and FAIL500 return
+// that status.
 type OpenAI struct {
 	Log
 
-	// Choose reports which of the tools a question needs, and with what, as a model does
-	// that can use tools; "" is an answer in words.
+	// Choose returns the tool that a question needs, with its arguments, like a model with tool
+	// use; "" answers with text.
 	Choose func(question string, tools []string) (tool string, arguments map[string]any)
 }
 
@@ -42,7 +43,7 @@ type completion struct {
 	} `json:"tools"`
 }
 
-// shape is as much of a JSON Schema as answers in a wished form need.
+// shape is the part of a JSON Schema that structured answers use.
 type shape struct {
 	Type       string           `json:"type"`
 	Enum       []any            `json:"enum"`
@@ -50,7 +51,7 @@ type shape struct {
 	Items      *shape           `json:"items"`
 }
 
-// fill makes a value of the shape; every text in it is the given one.
+// fill returns a value of the shape; all its strings are text.
 func (s shape) fill(text string) any {
 	switch {
 	case len(s.Enum) > 0:
@@ -71,7 +72,7 @@ func (s shape) fill(text string) any {
 	return text
 }
 
-// ServeHTTP answers for the model.
+// ServeHTTP implements http.Handler.
 func (o *OpenAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 10<<20))
 	if err != nil {
@@ -99,7 +100,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error"}})
 }
 
-// embeddings gives equal vectors to equal beginnings of texts.
+// embeddings returns equal vectors for texts with the same beginning.
 func embeddings(ask completion) map[string]any {
 	var texts []any
 	if json.Unmarshal(ask.Input, &texts) != nil {
@@ -163,17 +164,17 @@ func frame(model, object string) map[string]any {
 	return map[string]any{"id": "chatcmpl-fake", "created": 1700000000, "model": model, "object": object}
 }
 
-// forcedTool is the tool that must be called, or "".
+// forcedTool returns the tool that must be called, or "".
 func (ask completion) forcedTool() string {
 	var choice struct{ Function struct{ Name string } }
 	if json.Unmarshal(ask.ToolChoice, &choice) != nil {
-		return "" // a word such as auto
+		return "" // a string such as "auto"
 	}
 	return choice.Function.Name
 }
 
-// toolCall calls the tool that is named, or the first; a and b become 2 and 3,
-// input a sum. An object after the name is what the tool is called with.
+// toolCall calls the named tool, or the first one. An object after the name gives the arguments; by
+// default a and b are 2 and 3, and input is a sum.
 func toolCall(ask completion, text string) map[string]any {
 	_, said, _ := strings.Cut(text, "USE_TOOL ")
 	said, object, with := strings.Cut(said, " {")
@@ -190,7 +191,7 @@ func toolCall(ask completion, text string) map[string]any {
 	return call
 }
 
-// chosen is the tool that a question needs, or "".
+// chosen returns the tool that a question needs, or "".
 func (o *OpenAI) chosen(ask completion, question string) (name string, arguments map[string]any) {
 	if o.Choose == nil || len(ask.Tools) == 0 {
 		return "", nil

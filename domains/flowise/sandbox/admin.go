@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// adminRoutes let another process do what the methods of Server do. They need
-// no key: a sandbox has nothing to protect.
+// adminRoutes offers the methods of Server to other processes. They need no key: a sandbox has
+// nothing to protect.
 func (s *Server) adminRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /_sandbox/faults", func(w http.ResponseWriter, r *http.Request) {
 		var f sandboxkit.Fault

@@ -11,11 +11,10 @@ import (
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// maxSteps bounds an agent flow that goes in circles.
+// maxSteps bounds an agent flow with a loop.
 const maxSteps = 100
 
-// agentflow runs an agent flow from the node that nothing leads to, one node
-// after the other.
+// agentflow runs an agent flow from the node without incoming edges, one node at a time.
 func (r *run) agentflow() (map[string]any, error) {
 	start, err := r.graph.start()
 	if err != nil {
@@ -47,7 +46,7 @@ func (r *run) agentflow() (map[string]any, error) {
 	}, nil
 }
 
-// takeForm keeps the values of a form for the whole conversation.
+// takeForm stores the values of a form for the whole conversation.
 func (r *run) takeForm() error {
 	if r.q.Text != "" && len(r.q.Form) > 0 {
 		return said("Question and form cannot be provided at the same time")
@@ -67,7 +66,7 @@ func (r *run) takeForm() error {
 	return nil
 }
 
-// inputType is what an agent flow begins with.
+// inputType returns the input type of an agent flow.
 func (g *graph) inputType() (kind string) {
 	for _, n := range g.nodes {
 		if n.Data.Name == "startAgentflow" {
@@ -77,7 +76,7 @@ func (g *graph) inputType() (kind string) {
 	return kind
 }
 
-// start returns the node at which an agent flow begins; notes do not count.
+// start returns the nodes at which an agent flow starts, without notes.
 func (g *graph) start() ([]*node, error) {
 	if !g.hasEdges {
 		return nil, typeError("length")
@@ -101,7 +100,7 @@ func (g *graph) start() ([]*node, error) {
 	return first, nil
 }
 
-// step runs one node and tells which of its outputs goes on, -1 for all.
+// step runs one node and returns the output that continues, or -1 for all.
 func (r *run) step(n *node, outputs map[string]string) (text string, branch int, err error) {
 	progress := func(status string) {
 		r.emit("nextAgentFlow", map[string]any{"nodeId": n.ID, "nodeLabel": n.Data.Label, "status": status})
@@ -123,7 +122,7 @@ func (r *run) step(n *node, outputs map[string]string) (text string, branch int,
 	return text, branch, err
 }
 
-// before lists the nodes that lead to one.
+// before returns the nodes that lead to a node.
 func (g *graph) before(n *node) []string {
 	out := []string{}
 	for _, e := range g.edges {
@@ -176,7 +175,7 @@ func (r *run) act(n *node, outputs map[string]string) (string, int, error) {
 	return "", 0, said("the sandbox cannot run %s", n.Data.Name)
 }
 
-// model answers for a node that brings its own model.
+// model answers for a node with its own model.
 func (r *run) model(n *node, prefix string) (string, int, error) {
 	name := n.text(prefix + "Model")
 	def, known := r.server.known.Node(name)
@@ -195,8 +194,8 @@ func (r *run) model(n *node, prefix string) (string, int, error) {
 	return text, -1, err
 }
 
-// choose returns the number of the first condition that holds; the one after the
-// last stands for none.
+// choose returns the index of the first condition that holds, or the number of conditions if none
+// does.
 func (r *run) choose(n *node, outputs map[string]string) int {
 	conditions := items(n.Data.Inputs["conditions"])
 	for i, c := range conditions {
@@ -248,7 +247,7 @@ func compares(operation string, x, y float64) bool {
 	return false
 }
 
-// number is 0 for what is none.
+// number parses a number, or returns 0.
 func number(text string) float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -268,8 +267,8 @@ func items(v any) []map[string]any {
 	return out
 }
 
-// after returns the nodes that an output leads to. Handles of nodes with several
-// outputs end with the output's number.
+// after returns the targets of an output. Handles of nodes with several outputs end with the number
+// of the output.
 func (r *run) after(n *node, branch int) []*node {
 	var out []*node
 	for _, e := range r.graph.edges {
@@ -286,8 +285,8 @@ func (r *run) after(n *node, branch int) []*node {
 	return out
 }
 
-// filled fills in the variables of an input, but only of one that the node
-// itself lists as accepting them: otherwise the text stays as it is.
+// filled fills in the variables of an input, if the node lists it as accepting variables; otherwise
+// it returns the text unchanged.
 func (r *run) filled(n *node, input string, outputs map[string]string) string {
 	for _, p := range n.Data.Params {
 		if p.Name == input && p.AcceptVariable {
@@ -334,7 +333,7 @@ func (r *run) value(name string, outputs map[string]string) (string, bool) {
 	return value, known
 }
 
-// plainText drops the tags that the editor of agent flows writes.
+// plainText removes the tags that the agent-flow editor writes.
 func plainText(text string) string {
 	if !strings.Contains(text, "<") {
 		return text

@@ -30,8 +30,7 @@ func (s *Server) getNode(r *request) (reply, error) {
 	return reply{http.StatusOK, d.Raw}, nil
 }
 
-// loadOptions lists a few models; a method that nobody has is answered with
-// nothing.
+// loadOptions returns a few models, and nothing for an unknown method.
 func loadOptions(s *Server, r *request) (reply, error) {
 	if _, known := s.known.Node(r.PathValue("name")); !known {
 		return reply{}, internal("Error: nodesService.getSingleNodeAsyncOptions - Node %s not found", r.PathValue("name"))
@@ -53,7 +52,7 @@ func loadOptions(s *Server, r *request) (reply, error) {
 	return reply{http.StatusOK, out}, nil
 }
 
-// listTemplates offers two templates, with ids that are new at each call.
+// listTemplates returns two templates, with new ids at each call.
 func (s *Server) listTemplates(*request) (reply, error) {
 	out := []map[string]any{}
 	for _, t := range templates() {

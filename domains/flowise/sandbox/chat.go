@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chatflow makes every node on the way to the last ending, then runs that one.
+// chatflow initializes every node that leads to the last ending, then runs the ending.
 func (r *run) chatflow(ends []*node) (map[string]any, error) {
 	end := ends[len(ends)-1]
 	for _, e := range ends {
@@ -27,7 +27,7 @@ func (r *run) chatflow(ends []*node) (map[string]any, error) {
 	return r.chain(end)
 }
 
-// make fails where making the real node would.
+// make initializes a node, and fails if the real node would.
 func (r *run) make(n *node) error {
 	def, known := r.server.known.Node(n.Data.Name)
 	switch {
@@ -53,7 +53,7 @@ func (s *Server) hasCredential(id string) bool {
 	return slices.ContainsFunc(s.credentials, func(c *credential) bool { return c.id == id })
 }
 
-// mcpServer checks the configuration of an MCP server, which must be a text.
+// mcpServer validates the configuration of an MCP server, which must be a string.
 func mcpServer(config any) error {
 	text, is := config.(string)
 	if !is {
@@ -66,8 +66,8 @@ func mcpServer(config any) error {
 	return nil
 }
 
-// function runs a custom function at the end of a chatflow; it has to give a
-// text. A number is kept in the history before the server falls over it.
+// function runs a custom function at the end of a chatflow, which must return text. A number is
+// stored in the history before the server fails on it.
 func (r *run) function(n *node) (map[string]any, error) {
 	if n.Data.Name != "customFunction" {
 		return nil, said("Error: the sandbox cannot end a flow with %s", n.Data.Name)
@@ -83,11 +83,11 @@ func (r *run) function(n *node) (map[string]any, error) {
 	return map[string]any{"text": out, "isStreamValid": false}, nil
 }
 
-// variables knows $flow, $vars, and the function's own, given as JSON.
+// variables resolves $flow, $vars and the function's own variables, given as JSON.
 func (r *run) variables(own string, values map[string]string) func(string) (string, bool) {
 	inputs := map[string]any{}
 	if own != "" {
-		_ = json.Unmarshal([]byte(own), &inputs) // one that is broken has no variables
+		_ = json.Unmarshal([]byte(own), &inputs) // invalid JSON defines no variables
 	}
 	return func(name string) (string, bool) {
 		switch name {
@@ -120,7 +120,7 @@ func (s *Server) variable(name string) (string, bool) {
 	return "", false
 }
 
-// chain answers for a chain or an agent: its model says what it was asked.
+// chain answers for a chain or an agent: its model repeats the question.
 func (r *run) chain(n *node) (map[string]any, error) {
 	model := r.upstream(n, "Chat Models", "LLMs")
 	if model == nil {
@@ -150,8 +150,7 @@ func (r *run) chain(n *node) (map[string]any, error) {
 	return out, nil
 }
 
-// upstream follows the references of inputs, not the edges, to the first node
-// of a category.
+// upstream follows the references in inputs, not the edges, to the first node of a category.
 func (r *run) upstream(n *node, categories ...string) *node {
 	seen := map[string]bool{}
 	var find func(n *node) *node
@@ -189,7 +188,7 @@ func modelName(inputs map[string]any) string {
 	return name
 }
 
-// modelSays is what the models of the sandbox answer; two words make them fail.
+// modelSays returns a model's answer; two keywords make it fail.
 func modelSays(model, asked string) (string, error) {
 	switch {
 	case strings.Contains(asked, "FAIL401"):
@@ -200,7 +199,7 @@ func modelSays(model, asked string) (string, error) {
 	return fmt.Sprintf("FAKE[%s] reply to: %s", model, asked), nil
 }
 
-// useTool uses the first tool of an agent when it is asked to.
+// useTool uses the first tool of an agent if the question asks for it.
 func (r *run) useTool(n *node) map[string]any {
 	if !strings.Contains(r.q.Text, "USE_TOOL") {
 		return nil
@@ -220,11 +219,11 @@ func (r *run) useTool(n *node) map[string]any {
 	return nil
 }
 
-// mcpActions reads a list, or a text with one.
+// mcpActions decodes a list, or a string that contains one.
 func mcpActions(v any) []string {
 	if text, is := v.(string); is {
 		var out []string
-		_ = json.Unmarshal([]byte(text), &out) // no list, no tools: silently, as there
+		_ = json.Unmarshal([]byte(text), &out) // an invalid list means no tools, silently, as in Flowise
 		return out
 	}
 	var out []string
@@ -235,7 +234,7 @@ func mcpActions(v any) []string {
 	return out
 }
 
-// documents returns what plain-text loaders above the node hold.
+// documents returns the content of the plain-text loaders that a node uses.
 func (r *run) documents(n *node) []any {
 	if n.Data.Inputs["returnSourceDocuments"] != true && n.text("returnSourceDocuments") != "true" {
 		return nil

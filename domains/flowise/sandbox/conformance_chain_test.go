@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// fake serves a handler on loopback, where a Flowise on this machine finds it.
+// fake serves a handler on loopback, reachable by a Flowise on this machine.
 func fake(t *testing.T, h http.Handler) string {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -18,7 +18,7 @@ func fake(t *testing.T, h http.Handler) string {
 	return srv.URL
 }
 
-// model writes a chat model that asks the fake, with a credential of its own.
+// model returns a chat model node that uses the fake, with its own credential.
 func (at target) model(t *testing.T, streaming string) string {
 	t.Helper()
 	inputs := `{"modelName":"fake-model","temperature":0,"streaming":` + streaming + `,"basepath":"` + fake(t, &flowisetest.OpenAI{}) + `/v1"}`

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// node writes a node with no more than the runtime reads.
+// node returns a node with only what the runtime reads.
 func node(id, name, category, inputs, params, outputs string) string {
 	return fmt.Sprintf(`{"id":%q,"type":"customNode","position":{"x":0,"y":0},"data":{"id":%q,"label":%q,"version":1,"name":%q,"type":%q,`+
 		`"category":%q,"baseClasses":[],"inputs":%s,"inputParams":%s,"inputAnchors":[],"outputAnchors":[],"outputs":%s}}`,
@@ -42,7 +42,7 @@ func pong(params string) string {
 		joined("startAgentflow_0", "startAgentflow_0-output-startAgentflow", "directReplyAgentflow_0"))
 }
 
-// saved puts a flow onto the server for one test.
+// saved stores a flow on the server for one test.
 func saved(t *testing.T, client *api.Client, kind api.FlowType, data string) api.Flow {
 	t.Helper()
 	f, err := client.CreateFlow(t.Context(), api.NewFlow{ID: newID(t), Name: t.Name(), Type: kind, FlowData: data})
@@ -110,9 +110,8 @@ func agentFlow(t *testing.T, _ target, client *api.Client) {
 	}
 }
 
-// history holds what was answered under a chat id of the caller's choice, also
-// within the conversation of another chat, and nothing of a flow that failed on
-// the way; but the answer over which the server itself fell afterwards.
+// history: answers are stored under the caller's chat id, also within another chat's conversation.
+// A failed flow stores nothing, except for an answer on which the server itself failed afterwards.
 func history(t *testing.T, _ target, client *api.Client) {
 	for name, f := range map[string]api.Flow{
 		"chatflow":  saved(t, client, api.Chatflow, echo(`return "Pong: " + $flow.input`)),
@@ -157,8 +156,8 @@ func history(t *testing.T, _ target, client *api.Client) {
 	}
 }
 
-// form values fill the variables of a flow that begins with a form, and stay
-// there for the conversation; without them the variables stay as text.
+// form: values fill the variables of a flow with a form and stay for the conversation; without them
+// the variables stay as text.
 func form(t *testing.T, _ target, client *api.Client) {
 	f := saved(t, client, api.Agentflow, graphOf(
 		node("startAgentflow_0", "startAgentflow", "Agent Flows", `{"startInputType":"formInput","formInputTypes":[{"type":"string","label":"Name","name":"name"}]}`, "[]", "{}")+","+

@@ -20,9 +20,9 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
-// The suite runs against the sandbox, and against a real Flowise where one is
-// told of: "make test-flowise" starts it and sets FLOWISE_URL and FLOWISE_KEY.
-// Whatever the domain relies on stands here, so that the sandbox cannot drift
+// The suite runs against the sandbox, and against a real Flowise if FLOWISE_URL and FLOWISE_KEY are
+// set ("make test-flowise" does that). It covers everything on which the domain relies, so that
+// sandbox and server cannot diverge.
 // away from the server that it stands for.
 
 func TestSandboxConforms(t *testing.T) {
@@ -353,8 +353,7 @@ func credentials(t *testing.T, at target, client *api.Client) {
 	}
 }
 
-// credential saves a credential of a model for one test, as somebody does in
-// Flowise.
+// credential saves a model's credential for one test, as a user does in Flowise.
 func (at target) credential(t *testing.T) (id string) {
 	t.Helper()
 	body := `{"name":"` + t.Name() + `","credentialName":"openAIApi","plainDataObj":{"openAIApiKey":"sk-secret"}}`
@@ -364,7 +363,7 @@ func (at target) credential(t *testing.T) (id string) {
 		t.Fatalf("%d %s", status, text)
 	}
 	t.Cleanup(func() {
-		// The test is over, and its context with it.
+		// The test and its context have ended.
 		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodDelete, at.url+"/api/v1/credentials/"+made.ID, nil)
 		if err != nil {
 			t.Error(err)

@@ -6,8 +6,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// failures are the words of Flowise, or of a proxy before it, in each kind of
-// failure.
+// failures returns the response of Flowise, or of a proxy, for each kind of failure.
 func failures() sandboxkit.Answers[reply] {
 	unavailable := reply{http.StatusServiceUnavailable, page("<html><h1>503 Service Unavailable</h1></html>")}
 	return sandboxkit.Answers[reply]{

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// flow is a row. Its members are the columns; dates are kept apart.
+// flow is a row of the database.
 type flow struct {
 	id, name, kind, data string
-	columns              map[string]any // the rest of the columns that were set
+	columns              map[string]any // the other columns that were set
 	created, updated     time.Time
 	order                int
-	history              []message // oldest first; it goes with the flow
-	// forms holds the values that conversations began with, by their session.
+	history              []message // oldest first; deleted with the flow
+	// forms holds the form values of conversations by session.
 	forms map[string]map[string]any
 }
 
-// columns are the other columns of a row; what else is sent is dropped.
+// columns returns the other columns of a row; unknown members are dropped.
 func columns() []string {
 	return []string{
 		"deployed", "isPublic", "apikeyid", "chatbotConfig", "apiConfig", "analytic",
@@ -69,7 +69,7 @@ func (s *Server) listFlows(r *request) (reply, error) {
 	return reply{http.StatusOK, map[string]any{"data": part, "total": len(rows)}}, nil
 }
 
-// find returns the flow of the path as GET and PUT look for it.
+// find returns the flow of the path, like the server's GET and PUT.
 func (s *Server) find(r *request) (*flow, error) {
 	id := r.PathValue("id")
 	if !isUUID(id) {
@@ -95,8 +95,7 @@ func isFlowType(kind any) bool {
 	return is && slices.Contains([]string{"CHATFLOW", "AGENTFLOW", "MULTIAGENT", "ASSISTANT"}, text)
 }
 
-// createFlow saves a row under the id that was sent, if one was: also over a
-// row that is there.
+// createFlow saves a row under the given id, if any, and overwrites an existing row.
 func (s *Server) createFlow(r *request) (reply, error) {
 	if err := r.change(); err != nil {
 		return reply{}, err
@@ -127,7 +126,7 @@ func (s *Server) createFlow(r *request) (reply, error) {
 	return saved(f)
 }
 
-// saved answers a save: first the row is written, then the edges are counted.
+// saved answers a save: the row is written before the edges are counted.
 func saved(f *flow) (reply, error) {
 	if _, has := edgesOf(f.data); !has {
 		return reply{}, internal("Cannot read properties of undefined (reading 'map')")
@@ -177,7 +176,7 @@ func (s *Server) updateFlow(r *request) (reply, error) {
 	return reply{http.StatusOK, f.row()}, nil
 }
 
-// deleteFlow says 500 about what is not there.
+// deleteFlow answers 500 for a missing flow.
 func (s *Server) deleteFlow(r *request) (reply, error) {
 	if err := r.change(); err != nil {
 		return reply{}, err
@@ -191,7 +190,7 @@ func (s *Server) deleteFlow(r *request) (reply, error) {
 	return reply{http.StatusOK, map[string]any{"raw": []any{}, "affected": 1}}, nil
 }
 
-// object reads a body; what is no object counts as an empty one, as there.
+// object decodes a body; a value that is not an object counts as an empty one, as on the server.
 func object(body []byte) map[string]any {
 	in := map[string]any{}
 	if len(body) == 0 || json.Unmarshal(body, &in) != nil || in == nil {
@@ -200,8 +199,8 @@ func object(body []byte) map[string]any {
 	return in
 }
 
-// savable does what the server does before it saves: it looks for files in the
-// inputs of each node, and falls over what is not there.
+// savable does what the server does before it saves: it looks for files in the inputs of each node,
+// and fails on missing members.
 func savable(sent any) (string, error) {
 	text, is := sent.(string)
 	switch {

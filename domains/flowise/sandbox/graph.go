@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// graph is a flow as the runtime reads it. Most of what the canvas needs is
-// not looked at.
+// graph is a flow as the runtime reads it, without most of what the canvas needs.
 type graph struct {
 	nodes    []*node
 	edges    []edge
@@ -28,7 +27,7 @@ type node struct {
 	} `json:"data"`
 }
 
-// param is a parameter as a node of a saved flow lists it.
+// param is a parameter in a node of a saved flow.
 type param struct {
 	Name           string `json:"name"`
 	AcceptVariable bool   `json:"acceptVariable"`
@@ -46,7 +45,7 @@ func (n *node) text(input string) string {
 	return text
 }
 
-// ends reports whether the node was made to end a flow.
+// ends reports whether the node is configured to end a flow.
 func (n *node) ends() bool { return n.Data.Outputs["output"] == "EndingNode" }
 
 func parse(data string) (*graph, error) {
@@ -72,7 +71,7 @@ func (g *graph) node(id string) *node {
 	return g.nodes[i]
 }
 
-// endings finds the nodes at which a chatflow may end.
+// endings returns the nodes at which a chatflow may end.
 func (g *graph) endings() ([]*node, error) {
 	if !g.hasEdges {
 		return nil, typeError("length")
@@ -89,7 +88,7 @@ func (g *graph) endings() ([]*node, error) {
 		seen[n.ID] = true
 	}
 	for _, e := range g.edges {
-		seen[e.Target] = true // counted there even when there is no such node
+		seen[e.Target] = true // counted even if the node does not exist, as on the server
 	}
 	for _, n := range g.nodes {
 		if len(seen) != 1 && (out[n.ID] > 0 || in[n.ID] == 0) {
@@ -110,11 +109,11 @@ func (g *graph) endings() ([]*node, error) {
 	return good, nil
 }
 
-// needed returns the nodes on the ways to an ending, in an order in which they
-// can be made. A way through a node that is not there is a TypeError.
+// needed returns the nodes that lead to an ending, in an order in which they can be initialized. A
+// missing node is a TypeError.
 func (g *graph) needed(end *node) ([]*node, error) {
 	var order []*node
-	state := map[string]int{} // 1: on the way, 2: done
+	state := map[string]int{} // 1: being visited, 2: done
 	var visit func(id string) error
 	visit = func(id string) error {
 		n := g.node(id)
@@ -143,7 +142,7 @@ func (g *graph) needed(end *node) ([]*node, error) {
 	return order, err
 }
 
-// refs returns the nodes whose instances an input refers to.
+// refs returns the nodes to which an input refers.
 func (g *graph) refs(value any) []*node {
 	var out []*node
 	switch v := value.(type) {

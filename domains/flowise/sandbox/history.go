@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// message is one row of the history of a flow.
+// message is one message in the history of a flow.
 type message struct {
 	id, role, content, chat, session string
 	tools                            any
@@ -20,7 +20,7 @@ func (m message) row(flowID string) map[string]any {
 	}
 }
 
-// remember keeps question and answer together, once there is an answer.
+// remember stores question and answer together, once there is an answer.
 func (s *Server) remember(f *flow, q question, id string, out map[string]any) {
 	content, is := out["text"].(string)
 	if !is {
@@ -32,8 +32,7 @@ func (s *Server) remember(f *flow, q question, id string, out map[string]any) {
 	f.history = append(f.history, asked, answered)
 }
 
-// listHistory calls a flow that is not there unauthorized, as the real server
-// does.
+// listHistory answers for a missing flow that the access is unauthorized, as the real server does.
 func (s *Server) listHistory(r *request) (reply, error) {
 	id, chat := r.PathValue("id"), r.URL.Query().Get("chatId")
 	f, known := s.flows[id]
@@ -49,8 +48,8 @@ func (s *Server) listHistory(r *request) (reply, error) {
 	return reply{http.StatusOK, rows}, nil
 }
 
-// before reports whether a message is not younger than the request asks for; a date
-// that is none asks for nothing.
+// before reports whether a message is not newer than the request's endDate; an invalid date matches
+// every message.
 func (m message) before(r *request) bool {
 	end, err := time.Parse(time.RFC3339, r.URL.Query().Get("endDate"))
 	return err != nil || !m.created.After(end)

@@ -11,12 +11,12 @@ type Effect struct {
 	Name string `json:"name"`
 }
 
-// record adds an effect; the caller holds mu.
+// record adds an effect. The caller holds mu.
 func (s *Server) record(kind, id, name string) {
 	s.effects = append(s.effects, Effect{Kind: kind, ID: id, Name: name})
 }
 
-// Effects lists every write that took place.
+// Effects returns all writes that took place.
 func (s *Server) Effects() []Effect {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// idMaker makes the ids that the server chooses; the same seed makes the same.
+// idMaker generates the server's ids, deterministic by seed.
 type idMaker struct{ rng *rand.Rand }
 
 func newIDs(seed uint64) idMaker { return idMaker{sandboxkit.NewRand(seed, "ids")} }

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// question is what a prediction is asked.
+// question is the body of a prediction request.
 type question struct {
 	Text      string          `json:"question"`
 	Form      json.RawMessage `json:"form"`
@@ -22,7 +22,7 @@ type question struct {
 	form map[string]any
 }
 
-// said is what the history keeps of a question.
+// said returns the text of a question in the history.
 func (q question) said() string {
 	if len(q.form) == 0 {
 		return q.Text
@@ -34,10 +34,10 @@ func (q question) said() string {
 	return strings.Join(lines, "\n")
 }
 
-// outcome is what a flow made of a question.
+// outcome is the result of a question to a flow.
 type outcome struct {
 	body   map[string]any
-	events []event // nil where the flow does not stream
+	events []event // nil if the flow does not stream
 }
 
 type event struct {
@@ -45,7 +45,7 @@ type event struct {
 	Data  any    `json:"data"`
 }
 
-// servePrediction answers by itself, because it may stream.
+// servePrediction writes its own response, because it may stream.
 func (s *Server) servePrediction(w http.ResponseWriter, r *http.Request) {
 	fault := s.Arm(r)
 	var result *outcome
@@ -76,7 +76,7 @@ func stream(w http.ResponseWriter, result *outcome, fault sandboxkit.Fault) int 
 	w.WriteHeader(http.StatusOK)
 	for i, e := range result.events {
 		if fault.Kind == sandboxkit.HalfAnswer && i == len(result.events)/2 {
-			_ = http.NewResponseController(w).Flush() // what follows is a cut anyway
+			_ = http.NewResponseController(w).Flush() // to send half of the answer before the cut
 			sandboxkit.HangUp(w)
 			return 0
 		}
@@ -98,7 +98,7 @@ const (
 func (s *Server) predict(r *request) (question, *outcome, error) {
 	var q question
 	if len(r.body) > 0 {
-		_ = json.Unmarshal(r.body, &q) // what does not fit is not there
+		_ = json.Unmarshal(r.body, &q) // members of the wrong type are ignored
 	}
 	f, err := s.find(r)
 	if err != nil {
@@ -146,9 +146,9 @@ type run struct {
 	flow   *flow
 	graph  *graph
 	q      question
-	// form holds the values of the conversation's form.
+	// form holds the form values of the conversation.
 	form map[string]any
-	// events are filled by flows that stream.
+	// events are set by flows that stream.
 	events []event
 	steps  []map[string]any // of agent flows
 }
@@ -162,8 +162,8 @@ func (r *run) tokens(text string) {
 	}
 }
 
-// finish adds what every answer has, and keeps it in the history. A failure
-// after the stream has begun is an event, and is not kept.
+// finish completes the answer and stores it in the history. A failure after the start of a stream
+// is an event and is not stored.
 func (r *run) finish(out map[string]any, err error) *outcome {
 	if out == nil {
 		out = map[string]any{}
@@ -189,8 +189,8 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 	return &outcome{body: out, events: r.events}
 }
 
-// streams reports whether a chatflow streams: a function at its end never does,
-// and every model must want to.
+// streams reports whether a chatflow streams: not if a function ends it, and only if every model
+// streams.
 func (g *graph) streams(ends []*node) bool {
 	for _, n := range ends {
 		if n.ends() {

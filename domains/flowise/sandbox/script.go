@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// script runs the JavaScript that the sandbox understands: one "return" of texts,
-// numbers, template texts and $names, joined by "+". Anything else is refused
-// with an error that says that the sandbox, not the function, is to blame.
+// script runs the supported subset of JavaScript: one "return" of strings, numbers, template
+// literals and $names, joined by "+". Anything else is an error that blames the sandbox, not the
+// function.
 type script struct {
 	rest string
 	vars func(name string) (string, bool)
@@ -126,7 +126,7 @@ func (s *script) variable(name string) (any, error) {
 	}
 }
 
-// quoted reads a text; in a template text ${…} is filled in.
+// quoted reads a string; in a template literal it evaluates ${…}.
 func (s *script) quoted(quote byte) (any, error) {
 	var out strings.Builder
 	s.rest = s.rest[1:]

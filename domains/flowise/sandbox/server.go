@@ -1,13 +1,11 @@
-// Package sandbox is a Flowise in memory: an http.Handler that answers the calls
-// of this domain as a real Flowise 3.1.1 does, oddities included, and that can
-// be told to fail. It is for tests, demos and for trying things out; the same
-// suite runs against it and against a real server.
+// Package sandbox is an in-memory Flowise: an http.Handler that answers the calls of this domain
+// like a real Flowise 3.1.1, including its quirks, and that can inject faults. It is for tests,
+// demos and experiments; the same test suite runs against it and a real server.
 //
-// It keeps flows and their graphs exactly as the real server does, and runs
-// small flows: custom functions in a few words of JavaScript, agent flows of
-// start, condition, function, model and reply, and chains and agents whose
-// models answer with what they were asked. It is no engine for flows: a node
-// that it cannot run fails with a message that says so.
+// It stores flows and graphs exactly like the real server. It runs small flows: custom functions in
+// a subset of JavaScript; agent flows of start, condition, function, model and reply nodes; and
+// chains and agents whose models repeat the question. It is not a flow engine: an unsupported node
+// fails with a message that says so.
 package sandbox
 
 import (
@@ -27,22 +25,22 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Config describes what the sandbox is like; the zero value works.
+// Config configures the sandbox; the zero value is usable.
 type Config struct {
 	// Key is the API key with every permission ["sandbox-key"].
 	Key string
-	// ViewerKey, when set, is a key that may only view.
+	// ViewerKey, if set, is a read-only key.
 	ViewerKey string
-	// Nodes are definitions that the server has beside those of Flowise 3.1.1, or
-	// in place of one of the same name.
+	// Nodes are definitions in addition to those of Flowise 3.1.1, or replacements of definitions
+	// with the same name.
 	Nodes []json.RawMessage
-	// Seed decides about the draws of faults and the ids that the server makes.
+	// Seed determines the random faults and the server's ids.
 	Seed   uint64
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Server is one Flowise. It is safe for concurrent use.
+// Server is one simulated Flowise. It is safe for concurrent use.
 type Server struct {
 	*sandboxkit.Control
 	cfg    Config
@@ -54,11 +52,11 @@ type Server struct {
 	credentials []*credential
 	variables   []variable
 	ids         idMaker
-	clock       int      // rows saved, to order those of one second
+	clock       int      // number of saved rows, to order rows of the same second
 	effects     []Effect // oldest first
 }
 
-// New makes an empty server.
+// New returns an empty server.
 func New(cfg Config) (*Server, error) {
 	known, err := knowledge.Shipped()
 	if err != nil {
@@ -88,10 +86,10 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Key is the API key with every permission.
+// Key returns the API key with every permission.
 func (s *Server) Key() string { return s.cfg.Key }
 
-// reply is an answer: a value that is sent as JSON, or a text or page.
+// reply is a response: a value sent as JSON, or a text or page.
 type reply struct {
 	status int
 	body   any
@@ -100,10 +98,10 @@ type reply struct {
 // page is a body of type text/html.
 type page string
 
-// app is what is answered to every path that is unknown below /api/v1.
+// app is the response to every unknown path.
 const app = page("<!DOCTYPE html><html lang=\"en\"><head><title>Flowise - Build AI Agents, Visually</title></head><body></body></html>")
 
-// refusal is an answer in the words of Flowise.
+// refusal is an error response in Flowise's format.
 type refusal struct {
 	status int
 	text   string
@@ -115,7 +113,7 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// jsError is what JavaScript, or Flowise, says when it fails; the words are theirs.
+// jsError is an error message of JavaScript or Flowise, in the original wording.
 type jsError string
 
 func (e jsError) Error() string { return string(e) }
@@ -130,14 +128,14 @@ func (r *refusal) reply() reply {
 	return reply{r.status, map[string]any{"statusCode": r.status, "success": false, "message": r.text, "stack": map[string]any{}}}
 }
 
-// request is a call whose body has been read. Handlers run under the lock.
+// request is a request whose body has been read. Handlers run under the lock.
 type request struct {
 	*http.Request
 	body   []byte
 	viewer bool
 }
 
-// change refuses keys that may only view.
+// change refuses read-only keys.
 func (r *request) change() error {
 	if r.viewer {
 		return errForbidden
@@ -174,7 +172,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 	return mux
 }
 
-// ServeHTTP answers for the server.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
 
 func (s *Server) authenticated(h handler) handler {
@@ -188,7 +186,7 @@ func (s *Server) authenticated(h handler) handler {
 	}
 }
 
-// serve answers one request: faults, the answer, faults again.
+// serve handles one request: faults before, the answer, faults after.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	fault := s.Arm(r)
 	out, cut := s.play(w, r, fault, h)
@@ -201,7 +199,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 
 const maxBody = 50 << 20
 
-// play returns the answer, or reports that the connection is cut.
+// play returns the answer, or reports that the connection was cut.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, fault sandboxkit.Fault, h handler) (out reply, cut bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -259,7 +257,7 @@ func encode(body any) (kind string, raw []byte) {
 	return "application/json; charset=utf-8", raw
 }
 
-// send writes the answer and returns its status, 0 when it was cut in half.
+// send writes the answer and returns its status, or 0 if it was cut in half.
 func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	kind, raw := encode(out.body)
 	w.Header().Set("Content-Type", kind)
@@ -268,7 +266,7 @@ func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 		raw = raw[:len(raw)/2]
 	}
 	w.WriteHeader(out.status)
-	_, _ = w.Write(raw) // a client that left is none of the server's business
+	_, _ = w.Write(raw) // the client is gone
 	if fault.Kind == sandboxkit.HalfAnswer {
 		sandboxkit.HangUp(w)
 		return 0
@@ -276,13 +274,13 @@ func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	return out.status
 }
 
-// second is the server's time as SQLite keeps it.
+// second returns the server's time with the resolution of its database.
 func (s *Server) second() time.Time { return s.cfg.Now().UTC().Truncate(time.Second) }
 
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z") }
 
-// newest sorts rows as the server lists them: by the second of their last
-// change, the later saved first where that is equal.
+// newest sorts rows like the server lists them: by the second of their last change, then by the
+// order of saving, newest first.
 func newest(a, b *flow) int {
 	return cmp.Or(b.updated.Compare(a.updated), cmp.Compare(b.order, a.order))
 }

@@ -37,8 +37,7 @@ func (s *Server) storeRoutes(on func(string, handler)) {
 	})
 }
 
-// listCredentials leaks the encrypted secrets when a kind is asked for, as the
-// real server does.
+// listCredentials leaks the encrypted secrets if a type is given, as the real server does.
 func (s *Server) listCredentials(r *request) (reply, error) {
 	kind := r.URL.Query().Get("credentialName")
 	out := []map[string]any{}
@@ -89,16 +88,15 @@ func (s *Server) AddCredential(name, kind string) string {
 	return c.id
 }
 
-// AddVariable sets a static variable, read in flows as {{$vars.name}}.
+// AddVariable sets a static variable, used in flows as {{$vars.name}}.
 func (s *Server) AddVariable(name, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.variables = append(s.variables, variable{name, value})
 }
 
-// AddFlow saves a flow as someone would in Flowise's own editor, whatever is in
-// it, and returns its id. It is no effect of the calls under test, so it is not
-// recorded.
+// AddFlow saves any flow, like an edit in Flowise's UI, and returns its id. It is not recorded as
+// an effect, because it is not a write of the client under test.
 func (s *Server) AddFlow(name, kind, flowData string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +106,8 @@ func (s *Server) AddFlow(name, kind, flowData string) string {
 	return f.id
 }
 
-// EditFlow changes the graph of a flow as someone would in Flowise's own
-// editor. It reports whether there is such a flow.
+// EditFlow changes the graph of a flow, like an edit in Flowise's UI. It reports whether the flow
+// exists.
 func (s *Server) EditFlow(id, flowData string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +118,7 @@ func (s *Server) EditFlow(id, flowData string) bool {
 	return known
 }
 
-// FlowData returns the graph of a flow as it is saved.
+// FlowData returns the saved graph of a flow.
 func (s *Server) FlowData(id string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

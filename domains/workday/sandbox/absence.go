@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// Identifiers that Workday publishes and that are the same in every tenant.
+// Ids that Workday publishes and that are the same in every tenant.
 const (
 	actionSubmit = "d9e4223e446c11de98360015c5e6daf6"
 
@@ -19,7 +19,7 @@ const (
 	unitDays  = "4d9c0a4936614375aa5e97b6223625f2"
 )
 
-// entryStatus is the state of one day of time off.
+// entryStatus is the status of one day of time off.
 type entryStatus string
 
 const (
@@ -27,8 +27,8 @@ const (
 	statusSubmitted    entryStatus = "Submitted"
 	statusNotSubmitted entryStatus = "Not Submitted"
 	statusSentBack     entryStatus = "Sent Back"
-	// statusGone is an entry that was cancelled, denied or deleted; Workday
-	// no longer lists it.
+	// statusGone is the status of a cancelled, denied or deleted entry, which Workday no longer
+	// lists.
 	statusGone entryStatus = ""
 )
 
@@ -42,14 +42,14 @@ func (s entryStatus) ref() *ref {
 	return &ref{ID: ids[s], Descriptor: string(s)}
 }
 
-// absenceType is a kind of time off that workers may ask for.
+// absenceType is a kind of time off that workers may request.
 type absenceType struct {
 	id, name string
-	planID   string // empty: taken without a balance
+	planID   string // empty: needs no balance
 	planName string
 	unit     string
-	daily    float64 // what a whole day counts
-	reasons  []ref   // not empty: one must be given
+	daily    float64 // quantity of a whole day
+	reasons  []ref   // if not empty, one must be given
 }
 
 func (a *absenceType) unitRef() *ref {
@@ -70,7 +70,7 @@ type entry struct {
 	comment               string
 }
 
-// blocks reports whether the entry keeps its day from being asked for again.
+// blocks reports whether the entry prevents another request for its day.
 func (e *entry) blocks() bool { return e.status == statusApproved || e.status == statusSubmitted }
 
 type balanceKey struct{ workerID, planID string }
@@ -132,7 +132,7 @@ func fixedBalances(i int) (vacation, sick, care float64) {
 	return 10 + float64(i*7%11) + 0.5*float64(i%2), float64(24 + i%3*16), 5
 }
 
-// seedHistory gives past entries in every status to people who are not featured.
+// seedHistory adds past entries of every status for people who are not featured.
 func (a *absence) seedHistory(seed uint64, c company) {
 	rng := sandboxkit.NewRand(seed, "history")
 	statuses := []entryStatus{statusApproved, statusApproved, statusApproved, statusSubmitted, statusNotSubmitted, statusSentBack}
@@ -179,7 +179,7 @@ func (a *absence) entry(id string) *entry {
 	return a.entries[i]
 }
 
-// between lists a worker's entries of a period, oldest first.
+// between returns a worker's entries in a period, oldest first.
 func (a *absence) between(workerID, from, to string) []*entry {
 	var list []*entry
 	for _, e := range a.entries {
@@ -204,7 +204,7 @@ func (a *absence) ofEvent(eventID string) []*entry {
 	return list
 }
 
-// available is a balance less what has been asked for and not yet decided.
+// available returns a balance minus the pending requests.
 func (a *absence) available(workerID, planID string) float64 {
 	left := a.balances[balanceKey{workerID, planID}]
 	for _, e := range a.entries {
@@ -215,7 +215,7 @@ func (a *absence) available(workerID, planID string) float64 {
 	return left
 }
 
-// settle moves an entry to a state and keeps the balance in step with it.
+// settle changes the status of an entry and adjusts the balance.
 func (a *absence) settle(e *entry, to entryStatus) {
 	key := balanceKey{e.workerID, e.kind.planID}
 	if e.kind.planID != "" {
@@ -229,7 +229,7 @@ func (a *absence) settle(e *entry, to entryStatus) {
 	e.status = to
 }
 
-// workday reports whether people work on that day: Christmas and New Year are holidays.
+// workday reports whether a date is a working day: Christmas and New Year are holidays.
 func workday(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	holiday := strings.HasSuffix(date, "-12-25") || strings.HasSuffix(date, "-01-01")

@@ -14,7 +14,7 @@ const (
 	maxRequestBody = 1 << 20
 )
 
-// adminRoutes are for whoever runs the sandbox, from the same machine only.
+// adminRoutes are the routes for the operator of the sandbox, allowed from the same machine only.
 func (t *Tenant) adminRoutes(mux *http.ServeMux) {
 	on := func(pattern string, h func(r *http.Request) (any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { admin(w, r, h) })

@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// books are what the tenant knows: who works here, when they are away, which
-// processes run, and what was written. The tenant's mutex guards all of it; its
-// services have the books only while a call is answered.
+// books is the data of the tenant: workers, absences, business processes and recorded writes. The
+// tenant's mutex guards it; services access it only during a call.
 type books struct {
 	clock         func() time.Time
 	offset        time.Duration // how far the clock was advanced
@@ -18,7 +17,7 @@ type books struct {
 	effects []Effect // oldest first
 }
 
-// onWorker finds the worker that the path names.
+// onWorker passes the worker of the path to a handler.
 func (b *books) onWorker(h func(*call, *worker) (reply, error)) handler {
 	return func(c *call) (reply, error) {
 		w, found := b.company.find(c.path("id"), c.subject)
@@ -29,7 +28,7 @@ func (b *books) onWorker(h func(*call, *worker) (reply, error)) handler {
 	}
 }
 
-// eventOf is the event of the path, if the caller may see it.
+// eventOf returns the event of the path if the caller may see it.
 func (b *books) eventOf(c *call) (*event, error) {
 	e := b.process.event(c.path("id"))
 	if e == nil || !b.visible(e, c.subject) {
@@ -50,5 +49,5 @@ func (b *books) personRef(id string) *ref {
 	return &ref{ID: w.id, Descriptor: w.descriptor()}
 }
 
-// now is the time at the tenant.
+// now returns the tenant's time.
 func (b *books) now() time.Time { return b.clock().Add(b.offset).UTC() }

@@ -40,7 +40,7 @@ type worker struct {
 	key                  string // the folded name, for searching and sorting
 }
 
-// descriptor is the name as Workday displays it, marks included.
+// descriptor returns the name as Workday displays it, including suffixes.
 func (w *worker) descriptor() string {
 	switch {
 	case w.terminated:
@@ -53,7 +53,7 @@ func (w *worker) descriptor() string {
 	return w.name
 }
 
-// org is a supervisory organisation: a manager and those who report to them.
+// org is a supervisory organization: a manager and their reports.
 type org struct {
 	id, name, code string
 	managerID      string
@@ -67,8 +67,8 @@ type company struct {
 	orgByID map[string]*org
 }
 
-// wid makes the Workday id of the nth thing of a kind. It does not depend on
-// the seed, so that documents can name ids.
+// wid returns the Workday id of the nth object of a kind. It does not depend on the seed, so that
+// documents can name ids.
 func wid(kind string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", kind, n))
 	return hex.EncodeToString(sum[:16])
@@ -99,8 +99,8 @@ func seedCompany(seed uint64, n int, tenant string) company {
 	return c
 }
 
-// drawPeople gives every worker a name. Names repeat only where the company
-// wants namesakes: every 29th worker from 116 on has the name of another.
+// drawPeople gives every worker a name. Names are unique except for intended namesakes: every 29th
+// worker from 116 on.
 func drawPeople(seed uint64, n int) []person {
 	rng := sandboxkit.NewRand(seed, "names")
 	firsts, lasts := firstNames(), lastNames()
@@ -128,7 +128,7 @@ func drawName(draw func(int) int, firsts, lasts []string, taken map[person]bool)
 	p := person{firsts[draw(len(firsts))], lasts[draw(len(lasts))]}
 	for tries := 0; taken[p]; tries++ {
 		p = person{firsts[draw(len(firsts))], lasts[draw(len(lasts))]}
-		if tries > len(firsts) { // a company larger than the lists: give a middle initial
+		if tries > len(firsts) { // a company larger than the lists: add a middle initial
 			p.first += " " + "ABCDEFGHIJKLMNOPRSTVW"[draw(20):][:1] + "."
 		}
 	}
@@ -183,8 +183,8 @@ func drawTitle(draw int, w *worker) string {
 	return rank + titles[draw/4%len(titles)]
 }
 
-// mark makes some people special. Managers stay ordinary, so that the tree of
-// the company has no holes.
+// mark gives some people special properties. Managers stay ordinary, so that the tree of the
+// company has no holes.
 func (c *company) mark(n int) {
 	for i, w := range c.workers {
 		if i <= n/branching || w.featured {
@@ -208,7 +208,7 @@ func (c *company) setEmails(tenant string) {
 	used := map[string]int{}
 	for i, w := range c.workers {
 		if i == 151 {
-			continue // a worker without an address
+			continue // without an e-mail address
 		}
 		local := strings.ReplaceAll(w.key, " ", ".")
 		if used[local]++; used[local] > 1 {
@@ -240,13 +240,13 @@ func (c *company) seedOrgs() {
 		if m := c.byID[o.managerID]; m.orgID != "" {
 			o.parentID = m.orgID
 		} else {
-			m.orgID = o.id // the head of the company sits in the top organisation
+			m.orgID = o.id // the head of the company is in the top organization
 		}
 	}
 }
 
-// find returns the worker a path names: by Workday id, by reference id such as
-// Employee_ID=21044, or "me".
+// find returns the worker of a path: by Workday id, by reference id such as Employee_ID=21044, or
+// "me".
 func (c *company) find(ref, me string) (*worker, bool) {
 	if ref == "me" {
 		ref = me
@@ -277,8 +277,8 @@ func (c *company) reports(id string) []*worker {
 	return byName(list)
 }
 
-// search is Workday's: words separated by spaces, any of which begins a word
-// of the name (or is the worker's number), without regard to case.
+// search searches like Workday: any of the words, ignoring case, is a prefix of a name (or equals
+// the worker's number).
 func (c *company) search(words string, terminated, numbers bool) []*worker {
 	var list []*worker
 	for _, w := range c.workers {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// data are the services that answer what REST has no resource for: queries in WQL and
-// custom reports as web services. Only the integration user may ask.
+// data serves WQL queries and custom reports. Only the integration user may use it.
 type data struct{ *books }
 
 func (d *data) queryRoutes(on func(pattern string, h handler)) {
@@ -30,12 +29,12 @@ func (d *data) reportRoutes(on func(pattern string, h handler)) {
 	on("GET /{owner}/{report}", d.report)
 }
 
-// wql is the part of the language that the sandbox knows.
+// wql is the supported part of WQL.
 var wql = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+(\w+)(?:\s+where\s+(.+?))?(?:\s+order\s+by\s+(\w+)(?:\s+(asc|desc))?)?(?:\s+limit\s+(\d+))?\s*$`)
 
 var wqlTerm = regexp.MustCompile(`(?is)^\s*(\w+)\s*(=|!=)\s*(?:'([^']*)'|"([^"]*)"|(true|false))\s*$`)
 
-// fields are those of the data source allWorkers.
+// fields returns the fields of a row of the data source allWorkers.
 func (d *data) fields(w *worker) map[string]any {
 	out := map[string]any{
 		"worker": ref{ID: w.id, Descriptor: w.descriptor()}, "workdayID": w.id, "employeeID": w.number, "fullName": w.name, "businessTitle": w.title,
@@ -96,7 +95,7 @@ func (d *data) query(c *call, text string) (reply, error) {
 	})
 }
 
-// selected reads a list of fields, each with the alias that it may have.
+// selected parses a list of fields with optional aliases.
 func (d *data) selected(list string) (map[string]string, error) {
 	known, out := d.fields(d.company.workers[0]), map[string]string{}
 	for part := range strings.SplitSeq(list, ",") {
@@ -119,7 +118,7 @@ func (d *data) selected(list string) (map[string]string, error) {
 	return out, nil
 }
 
-// wqlFilter reads conditions that all have to hold.
+// wqlFilter parses conditions that are joined by AND.
 func wqlFilter(text string) (func(map[string]any) bool, error) {
 	type term struct {
 		field, value string
@@ -141,7 +140,7 @@ func wqlFilter(text string) (func(map[string]any) bool, error) {
 	}, nil
 }
 
-// wqlText is a value as conditions compare it: a reference is known by its name.
+// wqlText returns a value as conditions compare it: a reference by its name.
 func wqlText(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -154,8 +153,8 @@ func wqlText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// The reports that the sandbox has: who leads each organization and how many people are in
-// it, and how many work at each place.
+// The reports of the sandbox: the manager and number of members of each organization, and the
+// number of people at each site.
 const (
 	Headcount           = systemUser + "/Headcount"
 	HeadcountByLocation = systemUser + "/Headcount_by_Location"
@@ -168,7 +167,7 @@ func (d *data) report(c *call) (reply, error) {
 		return reply{}, forbidden()
 	case name != Headcount && name != HeadcountByLocation:
 		return reply{}, notFound()
-	case c.query.Get("format") != "json": // a report answers in XML unless told
+	case c.query.Get("format") != "json": // the default format of a report is XML
 		return reply{http.StatusOK, htmlPage("wd:Report_Data")}, nil
 	}
 	entries := []map[string]string{}

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// failures are the tenant's words in each kind of failure.
+// failures returns the tenant's response for each kind of failure.
 func failures() sandboxkit.Answers[reply] {
 	unavailable := reply{http.StatusServiceUnavailable, &apiError{Message: "service unavailable"}}
 	return sandboxkit.Answers[reply]{
@@ -22,5 +22,5 @@ func failures() sandboxkit.Answers[reply] {
 	}
 }
 
-// htmlPage is a body that is no JSON.
+// htmlPage is a body that is not JSON.
 type htmlPage string

@@ -49,7 +49,7 @@ func TestFaultsShowAndCommitAsTheySay(t *testing.T) {
 			go func() { done <- b.tryTitle(ctx) }()
 			if tt.fault.DelayMS == 0 && strings.HasPrefix(string(tt.fault.Kind), "slow") {
 				waitFor(t, b.tenant.Fired)
-				cancel() // the client gives up
+				cancel() // the client disconnects
 			}
 			status := <-done
 			if status != tt.status {
@@ -119,7 +119,7 @@ func TestRulesFireFromTheNthAndAsOftenAsTold(t *testing.T) {
 			}
 			got := statuses()
 			if tt.want == nil {
-				tt.want = statuses() // the same dice again
+				tt.want = statuses() // the same random numbers again
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("statuses (-want +got):\n%s", diff)
@@ -130,7 +130,7 @@ func TestRulesFireFromTheNthAndAsOftenAsTold(t *testing.T) {
 
 func TestTheTenantLimitsItsClients(t *testing.T) {
 	t.Parallel()
-	b := setup(t, sandbox.Config{RequestsPerSecond: 1, Burst: 2}) // the clock stands; the login took one
+	b := setup(t, sandbox.Config{RequestsPerSecond: 1, Burst: 2}) // the clock does not advance; the login used one request
 	if status, _ := b.call(http.MethodGet, common+"/workers", nil); status != http.StatusOK {
 		t.Fatalf("within the burst: %d", status)
 	}

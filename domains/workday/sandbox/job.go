@@ -11,7 +11,7 @@ type jobChange struct {
 	moveTeam bool
 }
 
-// jobReasons are those for which a job may be changed.
+// jobReasons returns the possible reasons for a change of job.
 func jobReasons() []ref {
 	var out []ref
 	for i, name := range []string{"Transfer to Another Manager", "Lateral Move", "Promotion", "Reorganization", "Return from Assignment"} {
@@ -78,8 +78,8 @@ func (p *people) mayChangeJob(c *call, w *worker, org, reason, effective string)
 	return nil
 }
 
-// move puts a worker into an organization. Those who report to them stay with whoever
-// leads the organization that they leave, unless they move too.
+// move moves a worker to an organization. Their reports stay with the manager of the old
+// organization, unless team is set.
 func (c *company) move(w *worker, to string, team bool) {
 	if !team {
 		for _, report := range c.workers {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Effect is a write that took place in the tenant. Tests read them to learn
-// what really happened, whatever the client was told.
+// Effect is a write that took place in the tenant. Tests read effects to learn what really
+// happened, whatever the client was told.
 type Effect struct {
 	Seq      int             `json:"seq"`
 	At       time.Time       `json:"at"`
@@ -16,8 +16,8 @@ type Effect struct {
 	EventID  string          `json:"event_id,omitempty"`
 	By       string          `json:"by"`
 	Body     json.RawMessage `json:"body,omitempty"`
-	// Count is how often this very write (kind, worker and body) has taken
-	// place, this time included; more than 1 is a duplicate.
+	// Count is how often this write (kind, worker and body) has taken place so far; more than 1 is
+	// a duplicate.
 	Count int `json:"count"`
 }
 
@@ -34,7 +34,7 @@ const (
 	EffectEventRescinded   = "event_rescinded"
 )
 
-// record adds an effect; the caller holds mu.
+// record adds an effect. The caller holds mu.
 func (b *books) record(c *call, kind, workerID, eventID string) {
 	effect := Effect{
 		Seq: len(b.effects) + 1, At: b.now(), Kind: kind, WorkerID: workerID,
@@ -53,14 +53,14 @@ func compactJSON(body []byte) json.RawMessage {
 	if json.Unmarshal(body, &v) != nil {
 		return nil
 	}
-	out, err := json.Marshal(v) // sorts the keys, so that equal bodies are equal bytes
+	out, err := json.Marshal(v) // sorts the keys, so that equal bodies have equal bytes
 	if err != nil {
 		return nil
 	}
 	return out
 }
 
-// Effects returns every write that took place.
+// Effects returns all writes that took place.
 func (t *Tenant) Effects() []Effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,8 +21,8 @@ type code struct {
 
 const codeLife = 10 * time.Minute
 
-// authorize is where a person logs in: login_hint says as whom, by Workday id, number or
-// e-mail address; without it a page asks. Nobody is asked for a password.
+// authorize is the authorization endpoint. login_hint gives the person by Workday id, number or
+// e-mail address; without it a form asks. There are no passwords.
 func (t *Tenant) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	t.mu.Lock()
@@ -64,10 +64,10 @@ func askWho(w http.ResponseWriter, q url.Values) {
 <form>{{range .}}<input type="hidden" name="{{.Name}}" value="{{.Value}}">{{end}}
 <label>E-mail address or employee number <input name="login_hint" required autofocus></label> <button>Log in</button></form></html>
 `))
-	_ = page.Execute(w, fields) // who does not read has gone
+	_ = page.Execute(w, fields) // the client is gone
 }
 
-// account is the worker who logs in, nil when nobody who works here is called so.
+// account returns the active worker that logs in, or nil.
 func (c *company) account(who string) *worker {
 	i := slices.IndexFunc(c.workers, func(w *worker) bool {
 		return !w.terminated && (w.id == who || w.number == who || w.email != "" && strings.EqualFold(w.email, who))
@@ -78,7 +78,7 @@ func (c *company) account(who string) *worker {
 	return c.workers[i]
 }
 
-// redeem answers a client that was given a code; the caller holds mu.
+// redeem exchanges an authorization code. The caller holds mu.
 func (t *Tenant) redeem(form url.Values) reply {
 	given := t.tokens.codes[form.Get("code")]
 	delete(t.tokens.codes, form.Get("code"))

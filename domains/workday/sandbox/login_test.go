@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-// TestACodeIsRedeemedOnce, by whoever began the login, and gives tokens of the person who
+// TestACodeIsRedeemedOnce, by the client that started the login, for tokens of the person who
 // logged in.
 func TestACodeIsRedeemedOnce(t *testing.T) {
 	t.Parallel()

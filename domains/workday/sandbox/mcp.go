@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// agentRoutes serve the tenant's MCP server: three tools that read people, for the
-// subject of the bearer token.
+// agentRoutes serves the tenant's MCP server: three tools that read people as the user of the
+// bearer token.
 func (t *Tenant) agentRoutes(mux *http.ServeMux, people *people) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "workday-sandbox", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -81,7 +81,7 @@ func (t *Tenant) agentRoutes(mux *http.ServeMux, people *people) {
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { t.serveAgent(w, r, handler) })
 }
 
-// asSubject lets a tool read for whoever's token came with the request.
+// asSubject runs a tool as the user of the request's token.
 func (t *Tenant) asSubject(req *mcp.CallToolRequest, do func(*call) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *Tenant) asSubject(req *mcp.CallToolRequest, do func(*call) error) error
 	return do(&call{path: func(string) string { return "" }, raw: "/ccx/api/v1/" + t.cfg.Tenant + "/workers", subject: subject})
 }
 
-// serveAgent lets those with a token pass, and plays the faults that precede an answer.
+// serveAgent checks the token and plays the faults that precede an answer.
 func (t *Tenant) serveAgent(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	fault := t.Arm(r)
 	status := http.StatusOK

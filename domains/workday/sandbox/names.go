@@ -1,7 +1,7 @@
 package sandbox
 
-// The name lists mix the places a global company hires in; many first names
-// are shared by several people, as in life.
+// The names mix the countries of a global company. Many first names are shared by several people,
+// as in reality.
 
 func firstNames() []string {
 	return []string{
@@ -31,9 +31,9 @@ func lastNames() []string {
 	}
 }
 
-// featured are people whom tests and documents may rely on, by their place in
-// the company: their names occur once, they are employees with one job, and
-// their balances are fixed. Several share a first name on purpose.
+// featured returns the people on whom tests and documents may rely, by their position in the
+// company: their names are unique, they are employees with one job, and their balances are fixed.
+// Several share a first name on purpose.
 func featured() map[int]person {
 	return map[int]person{
 		7:  {"Helena", "Duarte"},
@@ -49,7 +49,7 @@ func featured() map[int]person {
 
 type person struct{ first, last string }
 
-// function is one of the six parts of the company.
+// function is one of the six functions of the company.
 type function struct {
 	name   string
 	titles []string

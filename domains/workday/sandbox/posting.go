@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// recruitingRoutes are those of the service about jobs that are posted.
+// recruitingRoutes are the routes of the recruiting service.
 func (p *people) recruitingRoutes(on func(pattern string, h handler)) {
 	on("GET /jobPostings", func(c *call) (reply, error) {
 		return paged(c, p.postings(), func(job map[string]any) any { return job })
@@ -22,7 +22,7 @@ func (p *people) recruitingRoutes(on func(pattern string, h handler)) {
 
 const jobsPosted = 40
 
-// postings are forty jobs over all functions and places; the last two begin later, or have
+// postings returns forty jobs across all functions and sites. The last two start later or have
 // ended.
 func (p *people) postings() []map[string]any {
 	out := make([]map[string]any, 0, jobsPosted)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Statuses of events and steps, as Workday words them.
+// Statuses of events and steps in Workday's wording.
 const (
 	eventInProgress = "In Progress"
 	eventCompleted  = "Successfully Completed"
@@ -22,7 +22,7 @@ const (
 	stepDropped   = "Not Required"
 )
 
-// event is a run of a business process.
+// event is an instance of a business process.
 type event struct {
 	id                 string
 	process            Process
@@ -35,8 +35,8 @@ type event struct {
 	comments           []comment
 	seeded             bool // part of the company's history
 
-	// What takes effect when the event completes; entries of a time-off
-	// request carry the event's id instead.
+	// The changes made when the event completes. Entries of a time-off request refer to the event
+	// by its id instead.
 	title       *titleChange
 	job         *jobChange
 	corrections []correction
@@ -132,22 +132,21 @@ func (e *event) openStep() *step {
 	return e.steps[i]
 }
 
-// visible reports whether a subject may see an event; an invisible one is not
-// found.
+// visible reports whether a user may see an event; an invisible one is answered with 404.
 func (b *books) visible(e *event, subject string) bool {
 	return subject == systemUser || e.workerID == subject || e.initiator == subject ||
 		slices.ContainsFunc(e.steps, func(s *step) bool { return s.assigneeID == subject })
 }
 
-// start opens an event; nothing has been submitted yet.
+// start creates an event that is not submitted yet.
 func (b *books) start(c *call, e *event) {
 	e.id = wid("event", len(b.process.events))
 	e.initiator, e.status, e.created = c.subject, eventInProgress, b.now()
 	b.process.events = append(b.process.events, e)
 }
 
-// submit lets an event go its way. It waits for the worker's manager when the
-// tenant wants that and there is one, and otherwise takes effect at once.
+// submit submits an event. It waits for the worker's manager if the process needs an approval and
+// there is a manager; otherwise it takes effect at once.
 func (b *books) submit(e *event) {
 	for _, day := range b.absence.ofEvent(e.id) {
 		b.absence.settle(day, statusSubmitted)
@@ -160,7 +159,7 @@ func (b *books) submit(e *event) {
 	b.complete(e)
 }
 
-// complete makes the event's change.
+// complete applies the event's change.
 func (b *books) complete(e *event) {
 	e.status, e.completed = eventCompleted, b.now()
 	for _, day := range b.absence.ofEvent(e.id) {
@@ -183,7 +182,7 @@ func (b *books) complete(e *event) {
 	}
 }
 
-// stop ends an event without its change, or takes the change back.
+// stop ends an event without its change, or reverts the change.
 func (b *books) stop(e *event, status string, entries entryStatus) {
 	for _, s := range e.steps {
 		if s.status == stepAwaiting {

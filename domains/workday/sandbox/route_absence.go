@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// absences is the service about time off.
+// absences is the absence-management service.
 type absences struct {
 	*books
 
 	people *people
-	// forms means that writes come as a form, as since v5.
+	// forms means that writes are sent as a form, as since v5.
 	forms bool
 }
 
-// decode reads a write in the form that this version of the service takes.
+// decode decodes a write in the format of this version of the service.
 func (a *absences) decode(c *call, into any) error {
 	if a.forms {
 		return c.decodePart(into)
@@ -36,7 +36,7 @@ func (a *absences) absenceRoutes(on func(pattern string, h handler)) {
 	on("GET /values/timeOff/status/", a.listStatuses)
 }
 
-// eligible are the types a worker may ask for: employees all, others none.
+// eligible returns the types that a worker may request: employees all, others none.
 func (a *absences) eligible(w *worker) []*absenceType {
 	if w.contingent || w.terminated {
 		return nil
@@ -207,8 +207,8 @@ func (a *absences) addEntries(e *event, days []requestedDay) {
 	}
 }
 
-// startedTimeOff is the answer to a request or a correction: the days and what
-// became of the process. Warnings that were accepted come along.
+// startedTimeOff is the answer to a request or correction: the days, the state of the process and
+// the accepted warnings.
 func (a *absences) startedTimeOff(e *event, warnings []detail) (reply, error) {
 	days := []any{}
 	for _, d := range a.absence.ofEvent(e.id) {

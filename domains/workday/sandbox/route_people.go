@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// people are the services about workers and organisations: the common API and the
-// staffing service.
+// people are the services about workers and organizations: the common and the staffing service.
 type people struct{ *books }
 
 func (p *people) commonRoutes(on func(pattern string, h handler)) {
@@ -31,8 +30,7 @@ func (p *people) staffingRoutes(on func(pattern string, h handler)) {
 	on("GET /supervisoryOrganizations/{id}/members", p.onOrg(p.listMembers))
 }
 
-// onWorker finds the worker that the path names.
-
+// onOrg passes the organization of the path to a handler.
 func (p *people) onOrg(h func(*call, *org) (reply, error)) handler {
 	return func(c *call) (reply, error) {
 		o := p.company.orgByID[c.path("id")]
@@ -64,8 +62,8 @@ func (p *people) listReports(c *call, w *worker) (reply, error) {
 	return paged(c, p.company.reports(w.id), p.renderWorker(c))
 }
 
-// listStaff searches as the staffing service does: also by worker number, and
-// terminated people on request.
+// listStaff searches like the staffing service: also by worker number, and terminated people on
+// request.
 func (p *people) listStaff(c *call) (reply, error) {
 	terminated := c.query.Get("includeTerminatedWorkers") == "true"
 	list := p.company.search(c.query.Get("search"), terminated, true)

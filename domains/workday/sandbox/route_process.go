@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processes is the service about business processes and their steps.
+// processes is the business-process service.
 type processes struct {
 	*books
 
@@ -106,8 +106,7 @@ func (p *processes) listSteps(want func(*step) bool) handler {
 	}
 }
 
-// listOpenSteps returns the steps that await the requester, or anyone when the
-// system user does.
+// listOpenSteps returns the steps that await the caller, or all if the caller is the system user.
 func (p *processes) listOpenSteps(c *call) (reply, error) {
 	type item struct {
 		e *event
@@ -139,7 +138,7 @@ func (p *processes) getStep(c *call) (reply, error) {
 	return ok(p.renderStep(e, s))
 }
 
-// openStepOf is the step of the path if the caller may act on it.
+// openStepOf returns the step of the path if the caller may act on it.
 func (p *processes) openStepOf(c *call) (*event, *step, error) {
 	e, s, err := p.stepOf(c)
 	if err != nil {
@@ -213,7 +212,7 @@ func (p *processes) sendBack(c *call) (reply, error) {
 	return p.acted(e, c, body.Reason)
 }
 
-// listTargets gives those to whom a step can be sent back: whoever began.
+// listTargets returns the people to whom a step can be sent back: the initiator.
 func (p *processes) listTargets(c *call) (reply, error) {
 	e, s := p.process.step(c.query.Get("eventStep"))
 	if s == nil || !p.visible(e, c.subject) {
@@ -255,7 +254,7 @@ func (p *processes) end(c *call, status, effect string, allowed func(*event) boo
 	return p.acted(e, c, body.Comment)
 }
 
-// acted is the answer to an action on an event.
+// acted adds a comment and returns the answer to an action on an event.
 func (p *processes) acted(e *event, c *call, text string) (reply, error) {
 	if text != "" {
 		e.comments = append(e.comments, comment{person: c.subject, text: text, at: p.now()})

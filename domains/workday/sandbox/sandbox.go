@@ -1,12 +1,11 @@
-// Package sandbox is a Workday tenant to develop and test against. It speaks
-// Workday's REST wire protocol (OAuth 2 with rotating refresh tokens, the
-// common, staffing, absence-management and business-process services), holds a
-// seeded company, and can be told to fail in all the ways a real tenant fails.
+// Package sandbox is a simulated Workday tenant for development and tests. It implements Workday's
+// REST protocol (OAuth 2 with rotating refresh tokens; the common, staffing, absence-management and
+// business-process services), holds a seeded company, and can fail in all the ways of a real
+// tenant.
 //
-// It is not a model of Workday's policies: it knows just enough of them (who is
-// eligible, which days are free, who must approve) for a client to meet every
-// answer it must cope with. Everything lives in memory; the same seed gives the
-// same company, ids included.
+// It does not model Workday's policies. It implements only enough of them (eligibility, free days,
+// approvals) for a client to meet every answer that it must handle. All data is in memory; the same
+// seed gives the same company, including ids.
 package sandbox
 
 import (
@@ -23,10 +22,10 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// Process names a business process that may need an approval.
+// Process is a business process that may need an approval.
 type Process string
 
-// The business processes that the sandbox can start.
+// The business processes of the sandbox.
 const (
 	RequestTimeOff      Process = "Request Time Off"
 	CorrectTimeOff      Process = "Correct Time Off"
@@ -34,7 +33,7 @@ const (
 	ChangeJob           Process = "Change Job"
 )
 
-// Config describes a tenant; the zero value is a usable one.
+// Config configures a tenant; the zero value is usable.
 type Config struct {
 	// Seed decides names, titles, balances and history [42].
 	Seed uint64
@@ -44,34 +43,32 @@ type Config struct {
 	Tenant string
 	// Now is the tenant's clock [time.Now].
 	Now func() time.Time
-	// TokenTTL is the life of an access token [1h].
+	// TokenTTL is the lifetime of an access token [1h].
 	TokenTTL time.Duration
-	// KeepRefreshToken leaves refresh tokens valid after use; by default each
-	// use replaces the token, as Workday's agent gateway does.
+	// KeepRefreshToken keeps refresh tokens valid after use. By default each use replaces the
+	// token, as at Workday's agent gateway.
 	KeepRefreshToken bool
 	// StringExpiry sends expires_in as a string, as some deployments do.
 	StringExpiry bool
-	// RequestsPerSecond and Burst bound the API; above them it answers 429.
-	// Zero means no limit.
+	// RequestsPerSecond and Burst limit the requests; excess requests get 429. Zero means no limit.
 	RequestsPerSecond float64
 	Burst             int
-	// NeedsApproval lists the processes that wait for the worker's manager
-	// [Request Time Off and Change Job]. An empty, non-nil list approves everything at once.
+	// NeedsApproval lists the processes that need the approval of the worker's manager [Request
+	// Time Off and Change Job]. With an empty, non-nil list everything is approved at once.
 	NeedsApproval []Process
-	// JWTKey is the key of the API client's certificate, for clients that sign assertions
-	// [none: such clients are refused].
+	// JWTKey is the public key of clients that sign assertions [none: such clients are refused].
 	JWTKey *rsa.PublicKey
-	// NoCancel leaves out the actions on events, cancel and rescind, which services of
-	// before 2026-04 do not have.
+	// NoCancel leaves out the actions cancel and rescind on events, which services before 2026-04
+	// do not have.
 	NoCancel bool
-	// ToolPrefix stands before the names of the tools of the MCP server, as deployments
-	// of Workday have one [none].
+	// ToolPrefix is the prefix of the names of the MCP server's tools, as in deployments of Workday
+	// [none].
 	ToolPrefix string
-	// Logger receives one line for each request [none].
+	// Logger logs one line per request [none].
 	Logger *slog.Logger
 }
 
-// Credentials are what an API client registered in the tenant holds.
+// Credentials are the credentials of an API client of the tenant.
 type Credentials struct {
 	Tenant       string `json:"tenant"`
 	ClientID     string `json:"client_id"`
@@ -79,21 +76,20 @@ type Credentials struct {
 	RefreshToken string `json:"refresh_token"`
 }
 
-// Tenant is a running sandbox; it is an http.Handler.
+// Tenant is a running sandbox. It implements http.Handler and is safe for concurrent use.
 type Tenant struct {
 	*sandboxkit.Control
 	cfg    Config
 	routes *http.ServeMux
 	limit  *rate.Limiter // nil when unlimited
 
-	// mu guards everything below; it is never held while a body is read or
-	// an answer is written.
+	// mu guards everything below. It is never held while a body is read or an answer is written.
 	mu     sync.Mutex
 	books  books
 	tokens tokens
 }
 
-// New seeds a tenant.
+// New returns a seeded tenant.
 func New(cfg Config) (*Tenant, error) {
 	cfg.Seed = cmp.Or(cfg.Seed, 42)
 	cfg.Workers = cmp.Or(cfg.Workers, 300)
@@ -120,12 +116,11 @@ func New(cfg Config) (*Tenant, error) {
 	return t, nil
 }
 
-// Reset puts the tenant back to its first state: data, tokens, faults, records
-// and clock.
+// Reset restores the initial state: data, tokens, faults, records and clock.
 func (t *Tenant) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := &t.books // the services know where they are
+	b := &t.books // the services hold this pointer
 	*b = books{clock: t.cfg.Now, needsApproval: t.cfg.NeedsApproval, company: seedCompany(t.cfg.Seed, t.cfg.Workers, t.cfg.Tenant)}
 	b.absence = seedAbsence(t.cfg.Seed, b.company)
 	b.process = seedProcess(b.company, b.absence)
@@ -133,22 +128,22 @@ func (t *Tenant) Reset() {
 	t.Forget()
 }
 
-// Credentials are those of the integration system user, who may read everyone
-// and submit for everyone, and approves nothing.
+// Credentials returns the credentials of the integration system user, who may read everyone and
+// submit for everyone, but may not approve.
 func (t *Tenant) Credentials() Credentials {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.tokens.credentials(systemUser)
 }
 
-// CredentialsFor are those of a worker, such as a manager who approves.
+// CredentialsFor returns the credentials of a worker, for example a manager who approves.
 func (t *Tenant) CredentialsFor(workerID string) Credentials {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.tokens.credentials(workerID)
 }
 
-// ExpireTokens makes every access token unknown, as an idle hour would.
+// ExpireTokens invalidates every access token.
 func (t *Tenant) ExpireTokens() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,8 +157,8 @@ func (t *Tenant) AdvanceClock(d time.Duration) {
 	t.books.offset += d
 }
 
-// ApproveAll approves every step that waits, the company's history excepted, as
-// the person whom it awaits, and counts them.
+// ApproveAll approves every open step, except those of the seeded history, as the person that it
+// awaits. It returns their number.
 func (t *Tenant) ApproveAll() int {
 	return t.decideAll(EffectStepApproved, func(e *event, s *step) {
 		s.finish(stepCompleted, s.assigneeID, "", t.books.now())
@@ -171,8 +166,8 @@ func (t *Tenant) ApproveAll() int {
 	})
 }
 
-// DenyAll denies every step that waits, the company's history excepted, as the
-// person whom it awaits, and counts them.
+// DenyAll denies every open step, except those of the seeded history, as the person that it awaits.
+// It returns their number.
 func (t *Tenant) DenyAll(comment string) int {
 	return t.decideAll(EffectStepDenied, func(e *event, s *step) {
 		s.finish(stepDenied, s.assigneeID, comment, t.books.now())
@@ -180,7 +175,7 @@ func (t *Tenant) DenyAll(comment string) int {
 	})
 }
 
-// OpenStep is a step of a business process that waits for somebody.
+// OpenStep is a step of a business process that awaits somebody.
 type OpenStep struct {
 	ID         string `json:"id"`
 	EventID    string `json:"event_id"`
@@ -188,7 +183,7 @@ type OpenStep struct {
 	AssigneeID string `json:"assignee_id"`
 }
 
-// OpenSteps lists the steps that wait, the company's history excepted.
+// OpenSteps returns the open steps, except those of the seeded history.
 func (t *Tenant) OpenSteps() []OpenStep {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,7 +212,7 @@ func (t *Tenant) decideAll(effect string, decide func(*event, *step)) int {
 	return decided
 }
 
-// Worker is what a test needs to know of a person in the company.
+// Worker describes a person of the company for tests.
 type Worker struct {
 	ID         string `json:"id"`
 	EmployeeID string `json:"employee_id"`
@@ -229,8 +224,7 @@ type Worker struct {
 	MoreJobs   bool   `json:"more_jobs,omitempty"`
 }
 
-// People lists the company in the order of its seeding, terminated people
-// included.
+// People returns all people in the order of their seeding, including terminated ones.
 func (t *Tenant) People() []Worker {
 	t.mu.Lock()
 	defer t.mu.Unlock()

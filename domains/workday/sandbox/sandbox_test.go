@@ -33,7 +33,7 @@ const (
 // object is a decoded JSON object.
 type object = map[string]any
 
-// bench is a served tenant and a client that holds a token.
+// bench is a served tenant and a client with a token.
 type bench struct {
 	*testing.T
 	tenant *sandbox.Tenant
@@ -102,7 +102,7 @@ func decode(t *testing.T, res *http.Response) (int, object) {
 	return res.StatusCode, out
 }
 
-// send makes one call without any retry.
+// send sends one request without retries.
 func (b *bench) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	b.Helper()
 	raw, err := json.Marshal(body)
@@ -110,7 +110,7 @@ func (b *bench) send(ctx context.Context, method, path string, body any) (*http.
 		b.Fatal(err)
 	}
 	kind := "application/json"
-	if method == http.MethodPost && strings.HasPrefix(path, absence) { // as v5 takes it
+	if method == http.MethodPost && strings.HasPrefix(path, absence) { // the format of v5
 		var form bytes.Buffer
 		w := multipart.NewWriter(&form)
 		if err := errors.Join(w.WriteField("jsonData", string(raw)), w.Close()); err != nil {
@@ -145,7 +145,7 @@ func (b *bench) get(path string) object {
 	return out
 }
 
-// dig follows keys and indexes into a decoded answer.
+// dig returns the value at a path of keys and indexes.
 func dig(v any, path ...any) any {
 	for _, step := range path {
 		switch at := step.(type) {

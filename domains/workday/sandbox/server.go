@@ -12,10 +12,10 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
-// handler answers an authenticated call while the tenant is locked.
+// handler handles an authenticated call while the tenant is locked.
 type handler func(*call) (reply, error)
 
-// responder answers a request whose body has been read.
+// responder handles a request whose body has been read.
 type responder func(r *http.Request, body []byte) (reply, error)
 
 func (t *Tenant) newRoutes() *http.ServeMux {
@@ -56,16 +56,16 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 	return mux
 }
 
-// ServeHTTP answers for the tenant.
+// ServeHTTP implements http.Handler.
 func (t *Tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.routes.ServeHTTP(w, r) }
 
-// serve answers one request: limits and faults, the answer, faults again.
+// serve handles one request: limits, faults before, the answer, faults after.
 func (t *Tenant) serve(w http.ResponseWriter, r *http.Request, answer responder) {
 	fault := t.Arm(r)
 	t.Log(r, t.play(w, r, fault, answer), fault)
 }
 
-// play returns the status that was sent, 0 when the connection was cut.
+// play returns the status sent, or 0 if the connection was cut.
 func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault sandboxkit.Fault, answer responder) int {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
 	if err != nil {
@@ -139,7 +139,7 @@ func failure(err error) reply {
 	return reply{http.StatusInternalServerError, &apiError{Message: "internal error"}}
 }
 
-// send writes an answer; half of it when the fault says so.
+// send writes an answer, or half of it if the fault says so.
 func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	contentType := "application/json;charset=utf-8"
 	var raw []byte
@@ -155,8 +155,8 @@ func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
 	w.WriteHeader(out.status)
 	if fault.Kind == sandboxkit.HalfAnswer {
-		raw = raw[:len(raw)/2] // the server cuts the connection when less than promised was written
+		raw = raw[:len(raw)/2] // the server cuts the connection after an incomplete answer
 	}
-	_, _ = w.Write(raw) // a client that left is no fault of the tenant
+	_, _ = w.Write(raw) // the client is gone
 	return out.status
 }

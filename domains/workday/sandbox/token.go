@@ -15,8 +15,8 @@ import (
 // systemUser is the subject of the integration system user's tokens.
 const systemUser = "ISU_Manifold"
 
-// tokens are the API client, the refresh tokens that are still good and the
-// access tokens that were handed out. The tenant's mutex guards them.
+// tokens holds the API client, the valid refresh tokens and the issued access tokens. The tenant's
+// mutex guards it.
 type tokens struct {
 	tenant                 string
 	clientID, clientSecret string
@@ -42,13 +42,13 @@ func newTokens(cfg Config) tokens {
 	}
 }
 
-// digest makes an id out of words.
+// digest returns an id derived from words.
 func digest(words ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(words, "/")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// issue makes a token that never repeats within one tenant.
+// issue returns a token that is unique within the tenant.
 func (k *tokens) issue(kind, subject string) string {
 	k.issued++
 	return digest(kind, subject, k.clientSecret, fmt.Sprint(k.issued))
@@ -60,21 +60,21 @@ func (k *tokens) credentials(subject string) Credentials {
 	return Credentials{Tenant: k.tenant, ClientID: k.clientID, ClientSecret: k.clientSecret, RefreshToken: token}
 }
 
-// subjectOf tells whose access token it is.
+// subjectOf returns the user of an access token.
 func (k *tokens) subjectOf(authorization string, now time.Time) (string, bool) {
 	token, isBearer := strings.CutPrefix(authorization, "Bearer ")
 	a, known := k.access[token]
 	return a.subject, isBearer && known && now.Before(a.expires)
 }
 
-// oauthError is RFC 6749's error answer.
+// oauthError is the error response of RFC 6749.
 type oauthError struct {
 	Code        string `json:"error"`
 	Description string `json:"error_description,omitempty"`
 }
 
-// serveToken is the OAuth 2 token endpoint. The client proves itself by HTTP
-// Basic or by form fields.
+// serveToken is the OAuth 2 token endpoint. The client authenticates with HTTP Basic or form
+// fields.
 func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 	id, secret, basic := r.BasicAuth()
 	if !basic {
@@ -105,7 +105,7 @@ func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 
 const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-// serveAssertion answers a client that signs instead of holding a refresh token; the
+// serveAssertion answers a client that sends a signed assertion instead of a refresh token. The
 // caller holds mu.
 func (t *Tenant) serveAssertion(id, assertion string) reply {
 	refuse := func(why string) reply {
@@ -127,7 +127,7 @@ func (t *Tenant) serveAssertion(id, assertion string) reply {
 	return reply{http.StatusOK, out}
 }
 
-// accessFor hands out an access token; the caller holds mu.
+// accessFor issues an access token. The caller holds mu.
 func (t *Tenant) accessFor(subject string) map[string]any {
 	token := t.tokens.issue("access", subject)
 	t.tokens.access[token] = access{subject: subject, expires: t.books.now().Add(t.cfg.TokenTTL)}
@@ -139,8 +139,8 @@ func (t *Tenant) accessFor(subject string) map[string]any {
 	return out
 }
 
-// grant hands out an access token and, unless the tenant keeps them, a new
-// refresh token in place of the one that was used; the caller holds mu.
+// grant issues an access token and, unless KeepRefreshToken is set, a new refresh token that
+// replaces the used one. The caller holds mu.
 func (t *Tenant) grant(old, subject string) map[string]any {
 	out := t.accessFor(subject)
 	if t.cfg.KeepRefreshToken {

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// manyDays is the length from which a request is answered with a warning.
+// manyDays is the length from which a request gets a warning.
 const manyDays = 15
 
-// validateDays finds what Workday would say against a request, in the order of
-// the days.
+// validateDays returns Workday's validations of a request, in the order of the days.
 func (a *absences) validateDays(w *worker, days []requestedDay) []detail {
 	if len(days) == 0 {
 		return []detail{critical("A1038", "days", "Date is required and must have a value.")}

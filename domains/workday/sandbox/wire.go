@@ -19,13 +19,13 @@ type ref struct {
 	Href       string `json:"href,omitempty"`
 }
 
-// page is Workday's collection.
+// page is one page of a Workday collection.
 type page struct {
 	Total int `json:"total"`
 	Data  any `json:"data"`
 }
 
-// detail is one validation of an error answer.
+// detail is one validation in an error response.
 type detail struct {
 	Error    string `json:"error"`
 	Code     string `json:"code,omitempty"`
@@ -42,7 +42,7 @@ func warning(code, field, text string) detail {
 	return detail{Error: text, Code: code, Field: field, Severity: "Warning"}
 }
 
-// apiError is an answer other than success.
+// apiError is an error response.
 type apiError struct {
 	status  int
 	Message string   `json:"error"`
@@ -63,7 +63,7 @@ func notFound() error { return &apiError{status: http.StatusNotFound, Message: "
 
 func forbidden() error { return &apiError{status: http.StatusForbidden, Message: "permission denied"} }
 
-// reply is a success: a status and a JSON body.
+// reply is a success response.
 type reply struct {
 	status int
 	body   any
@@ -73,18 +73,18 @@ func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: bod
 
 func created(body any) (reply, error) { return reply{status: http.StatusCreated, body: body}, nil }
 
-// call is one authenticated request; handlers run while the tenant is locked.
+// call is one authenticated request. Handlers run while the tenant is locked.
 type call struct {
 	path    func(string) string
 	query   url.Values
 	body    []byte
-	raw     string // the path as it was sent
-	subject string // whose token it is
+	raw     string // the path as sent
+	subject string // the user of the token
 	lenient bool   // accepts warnings
-	kind    string // the content type of the body
+	kind    string // content type of the body
 }
 
-// decode reads the body, tolerating unknown fields as Workday does.
+// decode decodes the body and ignores unknown fields, as Workday does.
 func (c *call) decode(into any) error {
 	if err := json.Unmarshal(c.body, into); err != nil {
 		return badRequest("invalid JSON: %v", err)
@@ -92,7 +92,7 @@ func (c *call) decode(into any) error {
 	return nil
 }
 
-// decodePart reads the part jsonData of a form, which is how the service takes a write.
+// decodePart decodes the part jsonData of a form, the service's format of a write.
 func (c *call) decodePart(into any) error {
 	kind, params, err := mime.ParseMediaType(c.kind)
 	if err != nil || kind != "multipart/form-data" {
@@ -111,8 +111,7 @@ func (c *call) decodePart(into any) error {
 	return nil
 }
 
-// paged cuts a list to the page that was asked for and renders it: the page
-// size is 20 unless told, and never more than 100.
+// paged returns the requested page of a list. The page size is 20 by default and at most 100.
 func paged[T any](c *call, list []T, render func(T) any) (reply, error) {
 	limit, err := number(c.query, "limit", 20, 100)
 	if err != nil {
@@ -140,7 +139,7 @@ func number(q url.Values, name string, fallback, most int) (int, error) {
 	return min(n, most), nil
 }
 
-// hrefOf makes the link of a subresource from the path that was called.
+// hrefOf returns the link of a subresource of the called path.
 func (c *call) hrefOf(marker, rest string) string {
 	base, _, _ := strings.Cut(c.raw, marker)
 	return base + rest

@@ -25,12 +25,12 @@ import (
 
 func main() { os.Exit(domainkit.Main("example-domain", run)) }
 
-// service is a domain that is ready to listen.
+// service is a domain that can be served.
 type service interface {
 	Run(ctx context.Context, addr string) error
 }
 
-// settings are what every example is made with.
+// settings are common to all examples.
 type settings struct {
 	tokens []string
 	logger *slog.Logger
@@ -39,8 +39,8 @@ type settings struct {
 // example is a domain that this command serves.
 type example struct {
 	addr string
-	// flags declares the flags of this example alone, and returns what makes the domain
-	// once they are read.
+	// flags declares the flags of this example, and returns the function that creates the domain
+	// after they are parsed.
 	flags func(f *domainkit.Flags) func(context.Context, settings) (service, error)
 }
 

@@ -18,19 +18,19 @@ const (
 type Change struct {
 	ID         string `json:"id"`
 	Capability string `json:"capability"`
-	// Of is what was changed, To is what it became.
+	// Of is the changed object, To its new value.
 	Of string `json:"of"`
 	To any    `json:"to"`
-	// Was is what it was before, where that can be set again.
+	// Was is the previous value, if it can be restored.
 	Was string `json:"was,omitempty"`
 	At  string `json:"at"`
 }
 
-// Summary words the change.
+// Summary implements domainkit.Summarizer.
 func (c Change) Summary() string { return fmt.Sprintf("%s: %v (%s)", c.Of, c.To, c.ID) }
 
-// Book keeps changes and settings. Invariant: each key has at most one change, and
-// a setting is what the newest change of it says.
+// Book stores changes and settings. Invariant: each key has at most one change, and a setting has
+// the value of its newest change. It is safe for concurrent use.
 type Book struct {
 	now func() time.Time
 
@@ -40,7 +40,7 @@ type Book struct {
 	settings map[string]string
 }
 
-// NewBook opens a book in which everything is set as the world has it.
+// NewBook returns a book with the settings of the world.
 func NewBook(w *World, now func() time.Time) *Book {
 	b := &Book{now: now, byKey: map[string]Change{}, settings: map[string]string{}}
 	for _, s := range Sources() {
@@ -55,14 +55,14 @@ func NewBook(w *World, now func() time.Time) *Book {
 	return b
 }
 
-// Setting returns the value of a setting now.
+// Setting returns the current value of a setting.
 func (b *Book) Setting(kind, id string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.settings[kind+"/"+id]
 }
 
-// Settings returns all of a kind, by id.
+// Settings returns all settings of a kind, by id.
 func (b *Book) Settings(kind string) map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,9 +75,8 @@ func (b *Book) Settings(kind string) map[string]string {
 	return out
 }
 
-// Note writes a change under its key, once: a repeat gets the first. It returns the
-// change its id, its time and what was before; set names the setting that it is,
-// if it is one.
+// Note records a change under its key, once: a retry gets the first change. It sets the change's
+// id, time and previous value. set is the setting that the change is about, or "".
 func (b *Book) Note(key string, c Change, set string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +92,7 @@ func (b *Book) Note(key string, c Change, set string) Change {
 	return c
 }
 
-// Made returns the change of a key.
+// Made returns the change with a key.
 func (b *Book) Made(key string) (Change, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +100,7 @@ func (b *Book) Made(key string) (Change, bool) {
 	return c, ok
 }
 
-// By returns the changes of a capability, the oldest first.
+// By returns the changes of a capability, oldest first.
 func (b *Book) By(capability string) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// Carrier is a company that moves freight.
+// Carrier is a freight company.
 type Carrier struct {
 	DOT       string `json:"dot"`
 	Name      string `json:"name"`
 	Region    string `json:"region"`
 	Equipment string `json:"equipment"`
 	Founded   int    `json:"founded"`
-	// CentsPerMile is what a driver begins with.
+	// CentsPerMile is the pay of a new driver.
 	CentsPerMile int `json:"cents_per_mile"`
-	// WeeklyMiles is what a driver drives in a usual week.
+	// WeeklyMiles are the miles of a driver in a usual week.
 	WeeklyMiles int `json:"weekly_miles"`
-	// HomeDays are the days at home in a month.
+	// HomeDays are the days at home per month.
 	HomeDays         int    `json:"home_days"`
 	DetentionPerHour int    `json:"detention_per_hour"`
 	OpenSeats        int    `json:"open_seats"`
 	Rating           string `json:"rating"`
 	Plan             string `json:"plan"`
-	// Insurance, Permits: the days on which they end, by document.
+	// Documents such as insurance and permits, with their expiry dates.
 	Documents []Document `json:"documents"`
-	// Inspections of trucks at the roadside in 24 months, and the result of them.
+	// Results of roadside inspections in 24 months.
 	Inspections, VehicleOOS, DriverOOS, Violations, Crashes int
 	Reviews                                                 []Review
-	// JourneyDone are the steps of the journey on the platform that are behind it.
+	// JourneyDone is the number of completed onboarding steps.
 	JourneyDone int
 }
 
-// Document ends on a day.
+// Document is a document with an expiry date.
 type Document struct {
 	Name string `json:"name"`
 	Ends string `json:"ends"`
 }
 
-// Review is what a driver says of a carrier.
+// Review is a driver's review of a carrier.
 type Review struct {
 	Stars int    `json:"stars"`
 	About string `json:"about"`
@@ -46,7 +46,7 @@ type Review struct {
 	Day   string `json:"day"`
 }
 
-// carrierNames are fixed, so that the manifest can name some.
+// carrierNames returns fixed names, so that the manifest can use some.
 func carrierNames() []string {
 	return []string{
 		"Blue Ridge Freight", "Cedar Line Transport", "Prairie Star Logistics", "Ironwood Haulage", "Harbor Point Carriers", "Red Mesa Trucking",
@@ -55,13 +55,13 @@ func carrierNames() []string {
 	}
 }
 
-// Equipment are the kinds of trailers.
+// Equipment returns the kinds of trailers.
 func Equipment() []string { return []string{"dry van", "reefer", "flatbed", "tanker"} }
 
-// Plans are what carriers pay for, with the price of a month in dollars.
+// Plans returns the subscription plans with their monthly price in US dollars.
 func Plans() map[string]int { return map[string]int{"starter": 199, "pro": 599, "enterprise": 1490} }
 
-// JourneySteps is the way of a carrier on the platform.
+// JourneySteps returns the onboarding steps of a carrier.
 func JourneySteps() []string {
 	return []string{
 		"profile complete", "insurance uploaded", "first lane posted", "first driver matched", "first hire",
@@ -72,7 +72,7 @@ func JourneySteps() []string {
 func (w *World) carriers(d dice) {
 	regions := Regions()
 	for i, name := range carrierNames() {
-		// How well a carrier is run shows in everything about it.
+		// The quality of the management affects all figures of a carrier.
 		quality := d.Float64()
 		c := Carrier{
 			DOT: fmt.Sprint(1_204_511 + i*31_337 + d.IntN(9_000)), Name: name, Region: regions[i%len(regions)],
@@ -87,7 +87,7 @@ func (w *World) carriers(d dice) {
 	}
 }
 
-// records are what the road inspections and the files say.
+// records generates the inspections and documents.
 func (w *World) records(d dice, c *Carrier, quality float64) {
 	c.Inspections = d.between(40, 180)
 	for range c.Inspections {
@@ -132,7 +132,7 @@ func (w *World) reviews(d dice, c *Carrier, quality float64) {
 	}
 }
 
-// FindCarrier finds a carrier by its DOT number, its name or the beginning of it.
+// FindCarrier returns a carrier by its DOT number, its name or a unique prefix of it.
 func (w *World) FindCarrier(query string) (*Carrier, bool) {
 	query = Fold(query)
 	if query == "" {
@@ -146,7 +146,7 @@ func (w *World) FindCarrier(query string) (*Carrier, bool) {
 		}
 		if strings.HasPrefix(Fold(c.Name), query) {
 			if found != nil {
-				return nil, false // it fits several
+				return nil, false // ambiguous
 			}
 			found = c
 		}
@@ -154,7 +154,7 @@ func (w *World) FindCarrier(query string) (*Carrier, bool) {
 	return found, found != nil
 }
 
-// Stars is the average of what drivers gave, 0 without reviews.
+// Stars returns the average rating, or 0 without reviews.
 func (c *Carrier) Stars() float64 {
 	sum := make([]float64, len(c.Reviews))
 	for i, r := range c.Reviews {
@@ -163,16 +163,16 @@ func (c *Carrier) Stars() float64 {
 	return Round1(Mean(sum))
 }
 
-// VehicleOOSRate is the share of inspected trucks that were taken off the road, in percent.
+// VehicleOOSRate returns the percentage of inspected trucks that were put out of service.
 func (c *Carrier) VehicleOOSRate() float64 { return Share(c.VehicleOOS, c.Inspections) }
 
-// DriverOOSRate is the share of inspected drivers that had to stop, in percent.
+// DriverOOSRate returns the percentage of inspected drivers who were put out of service.
 func (c *Carrier) DriverOOSRate() float64 { return Share(c.DriverOOS, c.Inspections) }
 
-// WeeklyPay is what a driver who begins gets in a usual week, in dollars.
+// WeeklyPay returns the pay of a new driver in a usual week, in US dollars.
 func (c *Carrier) WeeklyPay() int { return c.WeeklyMiles * c.CentsPerMile / 100 }
 
-// Turnover is the share of the drivers who left in the last year, in percent.
+// Turnover returns the percentage of drivers who left in the last year.
 func (w *World) Turnover(c *Carrier) float64 {
 	left := 0
 	for i := range w.Departures {
@@ -183,7 +183,7 @@ func (w *World) Turnover(c *Carrier) float64 {
 	return Share(left, len(w.DriversOf(c.DOT)))
 }
 
-// Percentile is the share of carriers whose value is not higher, in percent.
+// Percentile returns the percentage of carriers whose value is not higher.
 func (w *World) Percentile(value float64, of func(*Carrier) float64) int {
 	n := 0
 	for i := range w.Carriers {
@@ -194,7 +194,7 @@ func (w *World) Percentile(value float64, of func(*Carrier) float64) int {
 	return 100 * n / len(w.Carriers)
 }
 
-// Values returns one figure of each carrier.
+// Values returns one figure for each carrier.
 func (w *World) Values(of func(*Carrier) float64) []float64 {
 	out := make([]float64, len(w.Carriers))
 	for i := range w.Carriers {
@@ -203,7 +203,7 @@ func (w *World) Values(of func(*Carrier) float64) []float64 {
 	return out
 }
 
-// CarriersOf are the carriers of a region, of all for "".
+// CarriersOf returns the carriers of a region, or all for "".
 func (w *World) CarriersOf(region string) []*Carrier {
 	var out []*Carrier
 	for i := range w.Carriers {
@@ -214,7 +214,7 @@ func (w *World) CarriersOf(region string) []*Carrier {
 	return out
 }
 
-// Expiring are documents that end within so many days, the first to end first.
+// Expiring returns the documents that expire within a number of days, earliest first.
 func (w *World) Expiring(documents []Document, within int) []Document {
 	var out []Document
 	for _, doc := range documents {

@@ -1,10 +1,8 @@
-// Package world is what the logistics example knows: carriers with their trucks,
-// drivers, reviews and books, candidates who look for work, lanes, campaigns, and
-// the platform that serves them with its calls, incidents and tickets. All of it
-// is generated of a seed, and nothing stands in it twice: figures such as
-// turnover, rates and rankings are computed of the single events, so that two
-// questions about one thing cannot be answered differently. What people write lies beside
-// it, in a Book that lives as long as the process.
+// Package world is the data set of the logistics example: carriers with their trucks, drivers,
+// reviews and accounts; candidates, lanes and campaigns; and the platform with its calls, incidents
+// and tickets. All of it is generated from a seed. Aggregates such as turnover, rates and rankings
+// are computed from single events, so that two answers never contradict each other. Changes by
+// users are in a Book, which is lost when the process ends.
 package world
 
 import (
@@ -16,10 +14,9 @@ import (
 	"time"
 )
 
-// World is the data set. It is never changed after New, so it may be read from
-// many goroutines; what people write is kept elsewhere.
+// World is the data set. It is immutable after New, so it is safe for concurrent use.
 type World struct {
-	// Today is the day that the data set was made for, at midnight UTC.
+	// Today is the day for which the data set was generated, at midnight UTC.
 	Today      time.Time
 	Carriers   []Carrier
 	Drivers    []Driver
@@ -36,7 +33,7 @@ type World struct {
 	Platform   Platform
 }
 
-// New generates the data set: the same for the same seed and day.
+// New returns the data set. It depends only on the seed and the day.
 func New(seed uint64, today time.Time) *World {
 	w := &World{Today: today.UTC().Truncate(24 * time.Hour)}
 	w.market(stream(seed, "market"))
@@ -48,35 +45,34 @@ func New(seed uint64, today time.Time) *World {
 	return w
 }
 
-// stream gives each part of the world dice of its own, so that a change of one
-// leaves the others as they are.
+// stream returns a random generator per part of the world, so that a change to one part does not
+// change the others.
 func stream(seed uint64, part string) dice {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(part))                        // a hash takes everything
+	_, _ = h.Write([]byte(part))                        // a hash never fails
 	return dice{rand.New(rand.NewPCG(seed, h.Sum64()))} //nolint:gosec // a world to play in, no secret
 }
 
-// dice are what the world is made with.
+// dice generates random values.
 type dice struct{ *rand.Rand }
 
-// between returns a whole number from low to high, both included.
+// between returns an integer from low to high, inclusive.
 func (d dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
-// about returns a number around the middle, at most spread away, rather near it
-// than far.
+// about returns a number within spread of middle; numbers near middle are more likely.
 func (d dice) about(middle, spread float64) float64 {
 	return middle + spread*(d.Float64()+d.Float64()-1)
 }
 
-// happens is true with a probability.
+// happens returns true with a probability.
 func (d dice) happens(probability float64) bool { return d.Float64() < probability }
 
 func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
-// Day returns a day as text, so many days from today.
+// Day returns the date a number of days from today.
 func (w *World) Day(ahead int) string { return w.Today.AddDate(0, 0, ahead).Format(time.DateOnly) }
 
-// DaysUntil returns how many days ahead a day is; what cannot be read is today.
+// DaysUntil returns the number of days until a date, or 0 if it is invalid.
 func (w *World) DaysUntil(day string) int {
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -85,13 +81,13 @@ func (w *World) DaysUntil(day string) int {
 	return int(at.Sub(w.Today).Hours() / 24)
 }
 
-// Round1 and Round2 round to so many digits.
+// Round1 rounds to one decimal place.
 func Round1(x float64) float64 { return math.Round(x*10) / 10 }
 
-// Round2 rounds to cents.
+// Round2 rounds to two decimal places.
 func Round2(x float64) float64 { return math.Round(x*100) / 100 }
 
-// Share returns part of whole in percent; of nothing it is 0.
+// Share returns part of whole in percent, or 0 if whole is 0.
 func Share(part, whole int) float64 {
 	if whole == 0 {
 		return 0
@@ -99,8 +95,7 @@ func Share(part, whole int) float64 {
 	return Round1(100 * float64(part) / float64(whole))
 }
 
-// Quantile returns the value below which the share q of the values lies; of none
-// it is 0.
+// Quantile returns the q-quantile of values, or 0 if there are none.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -112,7 +107,7 @@ func Quantile(values []float64, q float64) float64 {
 	return sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
 }
 
-// Mean is the average; of nothing it is 0.
+// Mean returns the average of values, or 0 if there are none.
 func Mean(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -124,5 +119,5 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Fold makes names comparable: neither case nor blanks around them count.
+// Fold normalizes a name for comparison: it ignores case and surrounding spaces.
 func Fold(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -23,7 +23,7 @@ type Shipper struct {
 	Revenue    int    `json:"revenue_month"`
 }
 
-// Load waits for a driver.
+// Load is a load that is assigned to a driver.
 type Load struct {
 	ID      string `json:"load"`
 	Driver  string `json:"driver"`
@@ -67,7 +67,7 @@ func (w *World) laneIndexes(region string) []int {
 	return out
 }
 
-// TrucksOf are the trucks of a carrier, of all for "".
+// TrucksOf returns the trucks of a carrier, or all for "".
 func (w *World) TrucksOf(dot string) []Truck {
 	var out []Truck
 	for _, t := range w.Trucks {
@@ -78,7 +78,7 @@ func (w *World) TrucksOf(dot string) []Truck {
 	return out
 }
 
-// ShippersOf are the customers of a carrier.
+// ShippersOf returns the customers of a carrier.
 func (w *World) ShippersOf(dot string) []Shipper {
 	var out []Shipper
 	for _, s := range w.Shippers {
@@ -89,7 +89,7 @@ func (w *World) ShippersOf(dot string) []Shipper {
 	return out
 }
 
-// NextLoad is the load that waits for a driver.
+// NextLoad returns the load that is assigned to a driver.
 func (w *World) NextLoad(driver string) (Load, bool) {
 	for _, l := range w.Loads {
 		if l.Driver == driver {

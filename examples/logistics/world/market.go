@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Lane is a way that freight goes.
+// Lane is a freight route.
 type Lane struct {
 	Origin      string  `json:"origin"`
 	Destination string  `json:"destination"`
@@ -13,13 +13,13 @@ type Lane struct {
 	Miles       int     `json:"miles"`
 	LoadsWeekly int     `json:"loads_weekly"`
 	RatePerMile float64 `json:"rate_per_mile"`
-	// Conditions of the road today.
+	// Conditions on the road today.
 	Weather      string `json:"weather"`
 	DelayMinutes int    `json:"delay_minutes"`
 	Closure      string `json:"closure,omitempty"`
 }
 
-// Stop is where trucks rest and fuel.
+// Stop is a place where trucks rest and refuel.
 type Stop struct {
 	Name   string  `json:"name"`
 	Region string  `json:"region"`
@@ -28,7 +28,7 @@ type Stop struct {
 	Diesel float64 `json:"diesel"`
 }
 
-// Month is what the market of a region was like.
+// Month is one month of the market of a region.
 type Month struct {
 	Month    string  `json:"month"`
 	Region   string  `json:"region"`
@@ -37,7 +37,7 @@ type Month struct {
 	Openings int     `json:"openings"`
 }
 
-// Regions are the markets.
+// Regions returns the regions of the market.
 func Regions() []string {
 	return []string{"Southeast", "Midwest", "Northeast", "Southwest", "Mountain", "West Coast"}
 }
@@ -79,7 +79,7 @@ func (w *World) lane(d dice, from, to, region string, miles int) Lane {
 	return l
 }
 
-// months walks a year back in steps that each depend on the one before.
+// months generates the last twelve months, each from the one before.
 func (w *World) months(d dice, region string) {
 	rate, diesel, openings := d.about(2.2, 0.3), d.about(3.7, 0.2), d.about(60, 20)
 	first := time.Date(w.Today.Year(), w.Today.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -11, 0)
@@ -89,7 +89,7 @@ func (w *World) months(d dice, region string) {
 	}
 }
 
-// MonthsOf are the months of a region, the oldest first.
+// MonthsOf returns the months of a region, oldest first.
 func (w *World) MonthsOf(region string) []Month {
 	var out []Month
 	for _, m := range w.Months {
@@ -100,7 +100,7 @@ func (w *World) MonthsOf(region string) []Month {
 	return out
 }
 
-// LanesOf are the lanes of a region, of all for "".
+// LanesOf returns the lanes of a region, or all for "".
 func (w *World) LanesOf(region string) []Lane {
 	var out []Lane
 	for _, l := range w.Lanes {
@@ -111,7 +111,7 @@ func (w *World) LanesOf(region string) []Lane {
 	return out
 }
 
-// FindLane finds the lane between two towns, in either direction.
+// FindLane returns the lane between two towns, in either direction.
 func (w *World) FindLane(from, to string) (Lane, bool) {
 	for _, l := range w.Lanes {
 		if strings.EqualFold(l.Origin, from) && strings.EqualFold(l.Destination, to) || strings.EqualFold(l.Origin, to) && strings.EqualFold(l.Destination, from) {

@@ -2,7 +2,7 @@ package world
 
 import "fmt"
 
-// Driver drives for a carrier.
+// Driver is a driver of a carrier.
 type Driver struct {
 	ID           string     `json:"driver"`
 	Name         string     `json:"name"`
@@ -11,16 +11,16 @@ type Driver struct {
 	Years        int        `json:"years"`
 	CentsPerMile int        `json:"cents_per_mile"`
 	Documents    []Document `json:"documents"`
-	// HoursDriven are those of today and of the seven days before, newest first.
+	// HoursDriven are the hours of today and of the seven days before, newest first.
 	HoursDriven [8]float64 `json:"hours_driven"`
 	// WeekMiles are the miles of the last weeks, newest first.
 	WeekMiles [6]int `json:"week_miles"`
 	Detention int    `json:"detention_hours"`
 	OnTime    int    `json:"on_time"`
 	Late      int    `json:"late"`
-	// Mentor means that the driver helps others.
+	// Mentor means that the driver helps other drivers.
 	Mentor bool `json:"mentor"`
-	// JoinedDaysAgo is how long the driver has been with the carrier.
+	// JoinedDaysAgo is how long ago the driver joined the carrier.
 	JoinedDaysAgo int `json:"joined_days_ago"`
 }
 
@@ -31,7 +31,7 @@ type Departure struct {
 	Cause string `json:"cause"`
 }
 
-// Message is between a carrier and its drivers.
+// Message is a message between a carrier and its drivers.
 type Message struct {
 	DOT    string `json:"dot"`
 	Driver string `json:"driver"`
@@ -61,7 +61,7 @@ func lastNames() []string {
 	}
 }
 
-// Causes are why drivers leave.
+// Causes returns the reasons why drivers leave.
 func Causes() []string {
 	return []string{"pay", "home time", "dispatch", "equipment", "health", "retired"}
 }
@@ -73,7 +73,7 @@ func (w *World) people(d dice) {
 		for range size {
 			w.Drivers = append(w.Drivers, w.driver(d, c, len(w.Drivers)+1))
 		}
-		// Worse pay and less time at home let more drivers go.
+		// Lower pay and less time at home make more drivers leave.
 		leaves := max(0.12, min(1.1, 1.9-float64(c.CentsPerMile)/70-float64(c.HomeDays)/18))
 		for range size {
 			if d.happens(leaves) {
@@ -115,7 +115,7 @@ func (w *World) talk(d dice, c *Carrier) {
 	}
 }
 
-// DriversOf are the drivers of a carrier, of all for "".
+// DriversOf returns the drivers of a carrier, or all for "".
 func (w *World) DriversOf(dot string) []*Driver {
 	var out []*Driver
 	for i := range w.Drivers {
@@ -126,7 +126,7 @@ func (w *World) DriversOf(dot string) []*Driver {
 	return out
 }
 
-// FindDriver finds a driver by id.
+// FindDriver returns a driver by id.
 func (w *World) FindDriver(id string) (*Driver, bool) {
 	for i := range w.Drivers {
 		if w.Drivers[i].ID == id {
@@ -136,7 +136,7 @@ func (w *World) FindDriver(id string) (*Driver, bool) {
 	return nil, false
 }
 
-// HoursLeft are the hours that the driver may still drive today.
+// HoursLeft returns the hours that the driver may still drive, today and in the cycle.
 func (dr *Driver) HoursLeft() (today, cycle float64) {
 	used := 0.0
 	for _, h := range dr.HoursDriven {

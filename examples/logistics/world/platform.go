@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Platform is the software that all of them use.
+// Platform is the monitoring data of the marketplace's software.
 type Platform struct {
 	Calls       []ToolCall
 	Probes      []Probe
@@ -15,7 +15,7 @@ type Platform struct {
 	Features    []Feature
 }
 
-// ToolCall is one call of the last 72 hours.
+// ToolCall is one call in the last 72 hours.
 type ToolCall struct {
 	Tool     string
 	HoursAgo float64
@@ -23,7 +23,7 @@ type ToolCall struct {
 	OK       bool
 }
 
-// Probe is one look at a source of the last 72 hours.
+// Probe is one health check of a source in the last 72 hours.
 type Probe struct {
 	Source   string
 	HoursAgo float64
@@ -31,14 +31,14 @@ type Probe struct {
 	OK       bool
 }
 
-// Prediction is how well the score of a match foretold the hire.
+// Prediction is the score of a match and whether it led to a hire.
 type Prediction struct {
 	DaysAgo int
 	Score   float64
 	Hired   bool
 }
 
-// Incident is something that went wrong.
+// Incident is an incident of the platform.
 type Incident struct {
 	ID       string `json:"incident"`
 	Of       string `json:"of"`
@@ -48,7 +48,7 @@ type Incident struct {
 	Text     string `json:"text"`
 }
 
-// Ticket is what a customer asks of the support.
+// Ticket is a support ticket.
 type Ticket struct {
 	ID       string `json:"ticket"`
 	Topic    string `json:"topic"`
@@ -58,21 +58,21 @@ type Ticket struct {
 	Urgent   bool   `json:"urgent"`
 }
 
-// Feature is used by accounts.
+// Feature is a feature with its use.
 type Feature struct {
 	Name string `json:"feature"`
-	// Weeks are how many accounts used it in each of the last eight weeks, newest first.
+	// Weeks are the numbers of accounts that used it in each of the last eight weeks, newest first.
 	Weeks [8]int `json:"weeks"`
 }
 
-// Tools are what the platform's software calls.
+// Tools returns the tools that the platform calls.
 func Tools() []string {
 	return []string{
 		"search_jobs", "match_drivers", "score_match", "parse_licence", "send_sms", "send_email", "get_carrier_profile", "enrich_carrier", "sync_fleet", "import_loads",
 	}
 }
 
-// Sources are what the platform learns from others.
+// Sources returns the external data sources.
 func Sources() []string { return []string{"safety", "intel", "market", "road", "ads"} }
 
 func (w *World) platform(d dice) {
@@ -95,7 +95,7 @@ func (w *World) platform(d dice) {
 	}
 	for range 400 {
 		score := d.Float64()
-		// The model is a little too sure of itself.
+		// The model's scores are slightly too high.
 		p.Predictions = append(p.Predictions, Prediction{d.IntN(60), Round2(score), d.happens(0.1 + 0.75*score)})
 	}
 	w.troubles(d, sick)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Campaign is paid advertising for drivers.
+// Campaign is an advertising campaign for drivers.
 type Campaign struct {
 	ID          string `json:"campaign"`
 	Name        string `json:"name"`
@@ -17,10 +17,10 @@ type Campaign struct {
 	Spend       int    `json:"spend"`
 	Impressions int    `json:"impressions"`
 	Clicks      int    `json:"clicks"`
-	// Audience and Category are what the rules for advertising work look at.
+	// Audience and Category are checked by the rules for job advertising.
 	Audience string `json:"audience"`
 	Category string `json:"category"`
-	// Text is the advertisement.
+	// Text is the text of the advertisement.
 	Text string `json:"text"`
 }
 
@@ -30,30 +30,30 @@ type Candidate struct {
 	Name   string `json:"name"`
 	Region string `json:"region"`
 	Years  int    `json:"years"`
-	// Endorsements of the licence, such as hazmat.
+	// Endorsements of the licence, for example hazmat.
 	Endorsements []string `json:"endorsements"`
-	// Wants is what the candidate asks for, in cents per mile.
+	// Wants is the desired pay in cents per mile.
 	Wants      int    `json:"wants_cents_per_mile"`
 	Violations int    `json:"violations"`
 	Stage      string `json:"stage"`
 	Campaign   string `json:"campaign"`
-	// ContactedDaysAgo is -1 if nobody has.
+	// ContactedDaysAgo is -1 if the candidate was never contacted.
 	ContactedDaysAgo int `json:"contacted_days_ago"`
-	// Tasks of the onboarding that are done.
+	// TasksDone is the number of completed onboarding tasks.
 	TasksDone int `json:"tasks_done"`
 }
 
-// Stages is the way of a candidate.
+// Stages returns the stages of a candidate.
 func Stages() []string {
 	return []string{"lead", "contacted", "applied", "interviewed", "onboarding", "hired", "lost"}
 }
 
-// Tasks are those of an onboarding.
+// Tasks returns the onboarding tasks.
 func Tasks() []string {
 	return []string{"licence copied", "medical card copied", "drug test", "road test", "orientation", "truck assigned"}
 }
 
-// Platforms are where campaigns run.
+// Platforms returns the advertising platforms.
 func Platforms() []string { return []string{"Meta", "Google", "TikTok", "Indeed"} }
 
 func (w *World) recruiting(d dice) {
@@ -101,7 +101,7 @@ func (w *World) candidate(d dice, n int) Candidate {
 	return c
 }
 
-// FindCandidate finds a candidate by id.
+// FindCandidate returns a candidate by id.
 func (w *World) FindCandidate(id string) (*Candidate, bool) {
 	for i := range w.Candidates {
 		if w.Candidates[i].ID == id {
@@ -111,7 +111,7 @@ func (w *World) FindCandidate(id string) (*Candidate, bool) {
 	return nil, false
 }
 
-// FindCampaign finds a campaign by id or name.
+// FindCampaign returns a campaign by id or name.
 func (w *World) FindCampaign(query string) (*Campaign, bool) {
 	for i := range w.Campaigns {
 		if c := &w.Campaigns[i]; c.ID == Fold(query) || Fold(c.Name) == Fold(query) {
@@ -121,8 +121,8 @@ func (w *World) FindCampaign(query string) (*Campaign, bool) {
 	return nil, false
 }
 
-// Reached reports whether a stage is at or behind another; the lost have reached
-// what they had been contacted for.
+// Reached reports whether a stage is at or after another one. Lost candidates have reached
+// "contacted".
 func Reached(stage, other string) bool {
 	if stage == "lost" {
 		return slices.Index(Stages(), other) <= 1

@@ -25,7 +25,7 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestMain lets the test's own program be the command, so that it can be killed.
+// TestMain lets the test binary act as the command, so that it can be killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_AS_FLOWISE_DOMAIN") != "" {
 		main()
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lethal lets the next write take place in a Flowise, and then kills the domain
-// instead of answering.
+// lethal lets the next write take effect in Flowise, and then kills the domain instead of
+// answering.
 type lethal struct {
 	flowise http.Handler
 	victim  atomic.Pointer[exec.Cmd]
@@ -54,10 +54,10 @@ func (l *lethal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.flowise.ServeHTTP(httptest.NewRecorder(), r)
-	_ = victim.Process.Kill() // the test notices when it lives on
+	_ = victim.Process.Kill() // the test notices if it survives
 }
 
-// start runs the command as a process of its own.
+// start runs the command as a process.
 func start(t *testing.T, addr, dir, endpoint, key string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "--listen", addr, "--url", endpoint,
@@ -70,7 +70,7 @@ func start(t *testing.T, addr, dir, endpoint, key string) *exec.Cmd {
 	return cmd
 }
 
-// create asks for a chatflow under one key; ok is false without an answer.
+// create calls create_chatflow with one key; ok is false without an answer.
 func create(t *testing.T, addr string) (contracts.ToolResult, bool) {
 	t.Helper()
 	return execute(t, addr, "run/n1/1", "create_chatflow", map[string]any{"name": "Once", "reply": "Pong"})
@@ -103,7 +103,7 @@ func execute(t *testing.T, addr, key, capability string, parameters map[string]a
 	return out, true
 }
 
-// flowises are a server in memory, and a real one where there is one.
+// flowises are an in-memory server, and a real one if there is one.
 func flowises(t *testing.T) map[string]func(*testing.T) (flowise http.Handler, key string) {
 	t.Helper()
 	return map[string]func(*testing.T) (http.Handler, string){
@@ -133,7 +133,7 @@ func flowises(t *testing.T) map[string]func(*testing.T) (flowise http.Handler, k
 // flow is a row of a Flowise.
 type flow struct{ ID, Name, FlowData string }
 
-// called lists the flows with this in their name.
+// called returns the flows with a text in their name.
 func called(t *testing.T, endpoint, key, part string) []flow {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, endpoint+"/api/v1/chatflows", http.NoBody)
@@ -162,7 +162,7 @@ func called(t *testing.T, endpoint, key, part string) []flow {
 	return out
 }
 
-// freeAddress is an address that nobody listens on.
+// freeAddress returns an unused address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -179,7 +179,7 @@ func freeAddress(t *testing.T) string {
 type killed struct {
 	capability string
 	parameters map[string]any
-	// before are writes that succeed; the first makes the flow.
+	// before are writes that succeed; the first one creates the flow.
 	before []killed
 	flows  []string // what is there afterwards, by the end of its name
 	says   string   // what each of them replies
@@ -202,9 +202,9 @@ func kills() []killed {
 	}
 }
 
-// TestAKillBetweenAWriteAndItsAnswer kills the domain when a write took place
-// and before it is answered; a new process gets the same request with the same
-// key. The one that repeats is alone with its keys, so it waits for no lease.
+// TestAKillBetweenAWriteAndItsAnswer kills the domain after a write took effect and before it is
+// answered. A new process gets the same request with the same key. It is the only process that uses
+// the key store, so it does not wait for a lease.
 func TestAKillBetweenAWriteAndItsAnswer(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts processes")
@@ -223,7 +223,7 @@ func TestAKillBetweenAWriteAndItsAnswer(t *testing.T) {
 	}
 }
 
-// death is what is left of a domain that died in a write.
+// death is the state of a domain that was killed during a write.
 type death struct {
 	killed
 	between    *lethal
@@ -237,7 +237,7 @@ func (k killed) die(t *testing.T, between *lethal, key string) *death {
 	t.Helper()
 	front := httptest.NewServer(between)
 	t.Cleanup(front.Close)
-	// A real server keeps what others made, hence the mark.
+	// A real server has flows of other tests, hence the mark in the name.
 	d := &death{killed: k, between: between, front: front.URL, key: key, addr: freeAddress(t), dir: t.TempDir(), mark: rand.Text()}
 	victim := start(t, d.addr, d.dir, d.front, key)
 	for _, b := range k.before {
@@ -275,7 +275,7 @@ func (d *death) repeat(t *testing.T) {
 	}
 }
 
-// about gives the parameters for a flow with a mark in its name.
+// about returns the parameters for a flow with the mark in its name.
 func (k killed) about(mark, id, base string) map[string]any {
 	out := maps.Clone(k.parameters)
 	if name, named := out["name"].(string); named || id == "" {

@@ -1,5 +1,5 @@
-// Command flowise-domain serves the Flowise domain, and refreshes what it knows
-// of a server. Flags and environment are read here and nowhere else.
+// Command flowise-domain serves the Flowise domain, and refreshes, exports and watches the data of
+// its servers. Only this package reads flags and the environment.
 package main
 
 import (
@@ -47,8 +47,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return errors.Join(serve(ctx, cfg, o), data.Close())
 }
 
-// export writes the flows of all servers into a folder, of each server one of its
-// name where there are several.
+// export writes the flows of all servers to a folder; if there are several servers, each gets a
+// subfolder with its name.
 func export(ctx context.Context, cfg flowise.Config, o options, stderr io.Writer) error {
 	if o.folder == "" {
 		return errors.New("export: say where to, by --folder")
@@ -69,7 +69,7 @@ func export(ctx context.Context, cfg flowise.Config, o options, stderr io.Writer
 	return nil
 }
 
-// watch looks for edits in Flowise itself until ctx ends.
+// watch polls for edits in Flowise's UI until ctx ends.
 func watch(ctx context.Context, cfg flowise.Config, every time.Duration) (stopped func() error) {
 	if every <= 0 {
 		return func() error { return nil }
@@ -106,8 +106,8 @@ func openKeys(ctx context.Context, source string) (domainkit.Store, func() error
 	return keys, keys.Close, nil
 }
 
-// refresh asks the server, or only checks what is kept. A dry run writes the
-// snapshot to stdout, the report goes to stderr.
+// refresh reads from the server, or with --validate only validates the stored data. A dry run
+// writes the snapshot to stdout; the report goes to stderr.
 func refresh(ctx context.Context, cfg flowise.Config, o options, stdout, stderr io.Writer) error {
 	wish := flowise.Refreshing{What: o.what, Instance: o.instance, DryRun: o.dryRun}
 	if o.validate {

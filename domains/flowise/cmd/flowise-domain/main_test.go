@@ -68,12 +68,12 @@ func TestADryRunGivesTheSameBytesTwiceAndKeepsNothing(t *testing.T) {
 	}
 }
 
-// realEnvironment names the real server, if there is one.
+// realEnvironment returns the environment of the real server, if there is one.
 func realEnvironment() map[string]string {
 	return map[string]string{"FLOWISE_URL": os.Getenv("FLOWISE_URL"), "FLOWISE_KEY": os.Getenv("FLOWISE_KEY")}
 }
 
-// absent skips what needs a real server, unless one is required.
+// absent skips a test that needs a real server, or fails if one is required.
 func absent(t *testing.T) {
 	t.Helper()
 	if os.Getenv("REQUIRE_FLOWISE") == "1" {
@@ -178,8 +178,7 @@ func TestFaultyOptionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-// TestExportWritesTheFlowsOfEachServer: the same flows give the same files; where
-// there are several servers, each has a folder.
+// TestExportWritesTheFlowsOfEachServer deterministically; with several servers each has a folder.
 func TestExportWritesTheFlowsOfEachServer(t *testing.T) {
 	t.Parallel()
 	const graph = `{"nodes":[],"edges":[],"viewport":{"x":0,"y":0,"zoom":1}}`
@@ -230,7 +229,7 @@ func TestExportWritesTheFlowsOfEachServer(t *testing.T) {
 	}
 }
 
-// filesIn reads a folder with those in it.
+// filesIn reads the files of a folder recursively.
 func filesIn(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

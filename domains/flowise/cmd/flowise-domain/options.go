@@ -11,15 +11,15 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-// options are the flags; each has a variable of the environment behind it.
+// options are the flags; each can also be set by an environment variable.
 type options struct {
 	listen, data, keys string
 	url, drift, acting string
 	key, authorization domainkit.Secret
-	// Of refresh only.
+	// Only for refresh.
 	what, instance   string
 	dryRun, validate bool
-	// Of export and import.
+	// For export and import.
 	folder string
 	watch  time.Duration
 }
@@ -41,7 +41,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, refreshi
 		flags.Text(&o.instance, "instance", "FLOWISE_INSTANCE", "", "which instance; the default one unless given")
 		flags.BoolVar(&o.dryRun, "dry-run", false, "keep nothing, write the snapshot to stdout")
 		flags.BoolVar(&o.validate, "validate", false, "only check what is kept, without asking a server")
-		// What is refreshed may stand before or after the flags.
+		// The kind of data to refresh may precede or follow the flags.
 		if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 			o.what, args = args[0], args[1:]
 		}

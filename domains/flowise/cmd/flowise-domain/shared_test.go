@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/internal/pgtest"
 )
 
-// shared starts the command with all that it keeps in one database.
+// shared starts the command with all its data in one database.
 func shared(t *testing.T, database, endpoint, key string) (addr string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func shared(t *testing.T, database, endpoint, key string) (addr string) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// Addresses may hold a password, so they are also taken from the environment.
+	// URLs may contain a password, so they can also be set by environment variables.
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "--listen", addr, "--url", endpoint, "--data", database)
 	cmd.Env = append(os.Environ(), "TEST_AS_FLOWISE_DOMAIN=1", "FLOWISE_INSTANCES=", "FLOWISE_KEY="+key, "FLOWISE_DOMAIN_KEYS="+database)
 	if err := cmd.Start(); err != nil {
@@ -66,7 +66,7 @@ func TestTwoProcessesOnOneDatabaseWriteOnce(t *testing.T) {
 	if effects := server.Effects(); len(effects) != 1 || answered == 0 {
 		t.Errorf("%d answers, effects %v", answered, effects)
 	}
-	// The other process gives the stored answer.
+	// The other process returns the stored answer.
 	for _, addr := range processes {
 		if out, _ := create(t, addr); !out.OK || effectsID(out) != server.Effects()[0].ID {
 			t.Errorf("a repeat: %v %v", out.Error, out.Facts)

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// cache keeps answers for a while and asks once for what many want at a time.
+// cache caches answers and shares one load between concurrent callers.
 type cache struct {
 	ttl time.Duration
 	now func() time.Time
@@ -17,7 +17,7 @@ type cache struct {
 	entries map[string]*entry // guarded by mu
 }
 
-// entry is written by the one who loads it, before ready is closed.
+// entry is written by the caller that loads it, before ready is closed.
 type entry struct {
 	ready chan struct{}
 	raw   []byte
@@ -25,15 +25,15 @@ type entry struct {
 	at    time.Time
 }
 
-// maxEntries bounds the cache; names of nodes come from outside.
+// maxEntries bounds the cache, because callers choose the names of nodes.
 const maxEntries = 1000
 
 func newCache(ttl time.Duration, now func() time.Time) *cache {
 	return &cache{ttl: ttl, now: now, entries: map[string]*entry{}}
 }
 
-// get returns what is kept, or loads it. Failures are not kept, and whoever
-// waited for one that failed loads for himself.
+// get returns a cached value, or loads it. Errors are not cached; a caller that waited for a failed
+// load loads the value itself.
 func (c *cache) get(ctx context.Context, key string, load func(context.Context) ([]byte, error)) ([]byte, error) {
 	if c.ttl < 0 {
 		return load(ctx)
@@ -54,7 +54,7 @@ func (c *cache) get(ctx context.Context, key string, load func(context.Context) 
 	}
 }
 
-// claim returns the entry, and whether the caller has to fill it.
+// claim returns the entry and whether the caller must load it.
 func (c *cache) claim(key string) (e *entry, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,18 +18,18 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Client calls one Flowise; it is safe for concurrent use.
+// Client calls one Flowise server. It is safe for concurrent use.
 type Client struct {
 	cfg         Config
 	reads       *retryablehttp.Client
 	writes      *http.Client
 	predictions *http.Client
 	cache       *cache
-	slots       chan struct{} // one is held by each request under way
-	predicting  chan struct{} // one is held by each prediction under way
+	slots       chan struct{} // one per running request
+	predicting  chan struct{} // one per running prediction
 }
 
-// New makes a client; it calls nobody yet.
+// New returns a client. It sends no request.
 func New(cfg Config) (*Client, error) {
 	cfg.setDefaults()
 	if err := cfg.validate(); err != nil {
@@ -46,10 +46,10 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// noRedirect keeps the key from following a redirect.
+// noRedirect stops redirects, so that the key is not sent elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// area is what a call is about, as far as it changes how answers are read.
+// area distinguishes calls whose error messages are interpreted differently.
 type area int
 
 const (
@@ -57,10 +57,10 @@ const (
 	areaPrediction
 )
 
-// call is one request: its method, and its path below /api/v1.
+// call is one request: method and path below /api/v1.
 type call struct {
 	method, path string
-	// label stands for the path in errors and logs where the path has ids.
+	// label replaces the path in errors and logs if the path contains ids.
 	label string
 	area  area
 	body  []byte
@@ -75,7 +75,7 @@ func (o call) name() string {
 
 func (o call) write() bool { return o.method != http.MethodGet }
 
-// answer is a response that was read to its end.
+// answer is a response with its complete body.
 type answer struct {
 	status int
 	header http.Header
@@ -92,7 +92,7 @@ func contentType(h http.Header) string {
 	return kind
 }
 
-// get reads into out.
+// get sends a GET request and decodes the answer into out.
 func (c *Client) get(ctx context.Context, path, label string, out any) error {
 	raw, err := c.do(ctx, call{method: http.MethodGet, path: path, label: label})
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) get(ctx context.Context, path, label string, out any) error {
 	return decode(call{method: http.MethodGet, path: path, label: label}, raw, out)
 }
 
-// send encodes in, sends the call once and reads the answer into out.
+// send encodes in, sends the call once and decodes the answer into out.
 func (c *Client) send(ctx context.Context, op call, in, out any) error {
 	if in != nil {
 		body, err := encode(in)
@@ -117,8 +117,7 @@ func (c *Client) send(ctx context.Context, op call, in, out any) error {
 	return decode(op, raw, out)
 }
 
-// encode writes JSON without escaping what HTML would need; a flow is long
-// enough.
+// encode encodes JSON without HTML escapes, to keep flows short.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -139,7 +138,7 @@ func decode(op call, raw []byte, out any) error {
 	return nil
 }
 
-// doubt is the effect of a call that got no good answer.
+// doubt returns the effect of a call without a valid answer.
 func (o call) doubt() contracts.Effect {
 	if o.write() {
 		return contracts.EffectUnknown
@@ -147,7 +146,7 @@ func (o call) doubt() contracts.Effect {
 	return contracts.EffectNone
 }
 
-// do waits for its turn, sends, and gives the body of a good JSON answer.
+// do waits for a slot, sends the call and returns the body of a JSON answer.
 func (c *Client) do(ctx context.Context, op call) ([]byte, error) {
 	release, err := c.enter(ctx, c.slots, op)
 	if err != nil {
@@ -165,7 +164,7 @@ func (c *Client) do(ctx context.Context, op call) ([]byte, error) {
 	return c.read(ctx, op, got)
 }
 
-// enter takes a slot, or fails when the caller's time is up first.
+// enter acquires a slot, or fails if the context ends first.
 func (*Client) enter(ctx context.Context, slots chan struct{}, op call) (release func(), err error) {
 	select {
 	case slots <- struct{}{}:
@@ -175,7 +174,7 @@ func (*Client) enter(ctx context.Context, slots chan struct{}, op call) (release
 	}
 }
 
-// read refuses what is no JSON: unknown paths are answered 200 with a page.
+// read rejects an answer that is not JSON: unknown paths are answered with 200 and an HTML page.
 func (c *Client) read(ctx context.Context, op call, got answer) ([]byte, error) {
 	if got.status < 200 || got.status > 299 {
 		err := statusError(op, got, c.cfg.Now())
@@ -221,7 +220,7 @@ func (c *Client) retried(ctx context.Context, op call) (answer, error) {
 	return c.finish(ctx, op, res, err, false)
 }
 
-// once sends a call that must not be repeated blindly.
+// once sends a call that must not be retried blindly.
 func (c *Client) once(ctx context.Context, op call) (answer, error) {
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
@@ -233,8 +232,7 @@ func (c *Client) once(ctx context.Context, op call) (answer, error) {
 	return c.finish(ctx, op, res, err, op.write() && sent.Load())
 }
 
-// finish reads the answer. A write that was sent and got no whole answer may
-// have taken place.
+// finish reads the answer. A write that was sent without a complete answer may have taken place.
 func (c *Client) finish(ctx context.Context, op call, res *http.Response, err error, sentWrite bool) (answer, error) {
 	var raw []byte
 	if err == nil {

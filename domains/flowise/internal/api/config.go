@@ -1,11 +1,10 @@
-// Package api is a client of Flowise 3.x as it really behaves: a 200 with a
-// page for paths that it does not know, 500 for things that are not there, rows
-// that are saved although the answer was 500, a POST that overwrites, and event
-// streams with a framing of their own.
+// Package api is a client of Flowise 3.x that handles its actual behaviour: 200 with an HTML page
+// for unknown paths, 500 for missing objects, rows that are saved although the answer is 500, a
+// POST that overwrites, and event streams with non-standard framing.
 //
-// Reads are retried. Writes are sent once; the outcome of one whose answer was
-// lost or bad is looked up, and the Error says what is known about its effect.
-// The package knows nothing about what is inside a flow.
+// Reads are retried. Writes are sent once. If the answer of a write was lost or invalid, its
+// outcome is looked up, and the Error has the known effect. The package does not interpret the
+// content of flows.
 package api
 
 import (
@@ -19,32 +18,33 @@ import (
 	"time"
 )
 
-// Config describes how one Flowise is reached. BaseURL and Key are required.
+// Config configures the connection to one Flowise. BaseURL and Key are required.
 type Config struct {
-	// BaseURL is the server without /api/v1, such as http://127.0.0.1:3000.
+	// BaseURL is the server without /api/v1, for example http://127.0.0.1:3000.
 	BaseURL string
-	// Key is an API key; it needs the permissions of what is called.
+	// Key is an API key with the permissions for the calls.
 	Key string
 
-	// MaxConcurrency bounds the requests under way [4]: the server checks keys
-	// one after the other, about 15 a second, so that more only wait there.
+	// MaxConcurrency limits the concurrent requests [4]. The server checks keys sequentially, about
+	// 15 per second, so more requests would only wait there.
 	MaxConcurrency int
-	// MaxPredictions bounds the predictions under way [8]; they need no check
-	// of the key and may take minutes.
+	// MaxPredictions limits the concurrent predictions [8]. They need no key check and may take
+	// minutes.
 	MaxPredictions int
-	// Attempts bounds the tries of one read [4].
+	// Attempts is the maximum number of attempts of a read [4].
 	Attempts int
-	// BackoffMin and BackoffMax bound the wait between tries [200ms, 5s]. A
-	// Retry-After above BackoffMax is not waited for but reported.
+	// BackoffMin and BackoffMax bound the wait between attempts [200ms, 5s]. A Retry-After above
+	// BackoffMax is returned as an error.
 	BackoffMin, BackoffMax time.Duration
-	// Timeout bounds one HTTP exchange [30s], PredictTimeout one prediction [5m].
+	// Timeout is the timeout of one HTTP exchange [30s], PredictTimeout that of one prediction
+	// [5m].
 	Timeout, PredictTimeout time.Duration
-	// CacheTTL is how long definitions of nodes and credentials, and templates,
-	// are kept [5m]; negative means not at all.
+	// CacheTTL is how long node definitions, options and templates are cached [5m]; negative
+	// disables the cache.
 	CacheTTL time.Duration
 	// MaxAnswer bounds the size of one answer in bytes [64 MiB].
 	MaxAnswer int64
-	// Transport carries the requests [a clone of http.DefaultTransport].
+	// Transport sends the requests [a clone of http.DefaultTransport].
 	Transport http.RoundTripper
 	Now       func() time.Time
 	Logger    *slog.Logger
@@ -89,8 +89,8 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// defaultTransport drops idle connections before the server does, after five
-// seconds: a write on one that is being closed would be lost without a trace.
+// defaultTransport drops idle connections before the server does, which is after 5 s: a write on a
+// connection that is being closed would be lost.
 func defaultTransport() http.RoundTripper {
 	t, is := http.DefaultTransport.(*http.Transport)
 	if !is {

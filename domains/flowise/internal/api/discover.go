@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// Ping makes sure that the server answers and accepts the key. No permission is
-// needed for it.
+// Ping checks that the server answers and accepts the key. It needs no permission.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.do(ctx, call{method: http.MethodGet, path: "/nodes/customFunction"})
 	if IsKind(err, KindNotFound) {
-		return nil // it looked for the node, so the key was good
+		return nil // the server looked for the node, so the key is valid
 	}
 	return err
 }
 
-// Version is the version of the server.
+// Version returns the version of the server.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	var out struct {
 		Version string `json:"version"`
@@ -27,7 +26,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return out.Version, err
 }
 
-// cached reads what seldom changes.
+// cached reads data that rarely changes.
 func (c *Client) cached(ctx context.Context, path string, out any) error {
 	op := call{method: http.MethodGet, path: path}
 	raw, err := c.cache.get(ctx, path, func(ctx context.Context) ([]byte, error) { return c.do(ctx, op) })
@@ -37,31 +36,30 @@ func (c *Client) cached(ctx context.Context, path string, out any) error {
 	return decode(op, raw, out)
 }
 
-// Forget drops everything that is kept, so that it is read again.
+// Forget clears the cache.
 func (c *Client) Forget() { c.cache.clear() }
 
-// Nodes lists the definitions of all nodes.
+// Nodes returns the definitions of all nodes.
 func (c *Client) Nodes(ctx context.Context) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	err := c.cached(ctx, "/nodes", &out)
 	return out, err
 }
 
-// NodesNow is Nodes, but asks again.
+// NodesNow is like Nodes without the cache.
 func (c *Client) NodesNow(ctx context.Context) ([]json.RawMessage, error) {
 	c.cache.drop("/nodes")
 	return c.Nodes(ctx)
 }
 
-// Node reads the definition of one node.
+// Node returns the definition of one node.
 func (c *Client) Node(ctx context.Context, name string) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := c.cached(ctx, "/nodes/"+url.PathEscape(name), &out)
 	return out, err
 }
 
-// Template is a flow that the server offers as a beginning. Its id is another
-// one at each call, so it is not read.
+// Template is a flow template of the server. Its id changes with each call, so it is not decoded.
 type Template struct {
 	Name        string   `json:"templateName"`
 	Type        string   `json:"type"` // AgentflowV2, Chatflow, Tool
@@ -72,15 +70,15 @@ type Template struct {
 	FlowData    string   `json:"flowData"`
 }
 
-// Templates lists the templates with their graphs.
+// Templates returns the templates with their graphs.
 func (c *Client) Templates(ctx context.Context) ([]Template, error) {
 	var out []Template
 	err := c.cached(ctx, "/marketplaces/templates", &out)
 	return out, err
 }
 
-// Credential is what may be known about a credential. What the server adds, the
-// encrypted secret included, is never read.
+// Credential is the public part of a credential. The encrypted secret that the server may send is
+// never decoded.
 type Credential struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -89,23 +87,22 @@ type Credential struct {
 	UpdatedDate time.Time `json:"updatedDate"`
 }
 
-// Credentials lists the credentials. The server's filter by kind is not used:
-// with it, the answer holds the encrypted secrets.
+// Credentials returns the credentials. It does not use the server's filter by type: with it, the
+// answer contains the encrypted secrets.
 func (c *Client) Credentials(ctx context.Context) ([]Credential, error) {
 	var all []Credential
 	err := c.get(ctx, "/credentials", "", &all)
 	return all, err
 }
 
-// Choice is an option that a node takes for a parameter.
+// Choice is an option of a node parameter.
 type Choice struct {
 	Label string `json:"label"`
 	Name  string `json:"name"`
 }
 
-// Choices lists what a node takes for the parameter of a load method. The server
-// answers an unknown method with nothing, and a failure of one with an entry that
-// says so, which is left out.
+// Choices returns the options of a parameter by its load method. The server returns no options for
+// an unknown method, and an entry with an error message for a failed one, which is left out.
 func (c *Client) Choices(ctx context.Context, node, method string) ([]Choice, error) {
 	op := call{method: http.MethodPost, path: "/node-load-method/" + url.PathEscape(node), label: "/node-load-method/:name"}
 	raw, err := c.cache.get(ctx, op.path+"#"+method, func(ctx context.Context) ([]byte, error) {

@@ -14,22 +14,22 @@ import (
 	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
-// Kind describes what kind of failure an Error is; callers switch on it.
+// Kind is the kind of an Error.
 type Kind string
 
-// The kinds.
+// The kinds of errors.
 const (
-	KindInvalid      Kind = "invalid"      // 400, 412: the server refuses the request as it is
+	KindInvalid      Kind = "invalid"      // 400, 412: the server rejects the request
 	KindUnauthorized Kind = "unauthorized" // 401: the key is unknown
 	KindForbidden    Kind = "forbidden"    // 403: the key lacks a permission
 	KindNotFound     Kind = "not_found"    // 404, or a 500 that says so
 	KindConflict     Kind = "conflict"     // the id belongs to another flow
 	KindTooLarge     Kind = "too_large"    // 413, or an answer above the limit
 	KindBusy         Kind = "busy"         // 429
-	KindFailed       Kind = "failed"       // the server did what was asked and failed: 500 in its own words
-	KindUnavailable  Kind = "unavailable"  // 5xx of something between, or no answer
-	KindBadAnswer    Kind = "bad_answer"   // an answer that is not what Flowise sends, such as a page
-	KindTimeout      Kind = "timeout"      // the caller's time was up
+	KindFailed       Kind = "failed"       // the server executed the request and failed: 500 with Flowise's own message
+	KindUnavailable  Kind = "unavailable"  // 5xx of a proxy, or no answer
+	KindBadAnswer    Kind = "bad_answer"   // an answer that is not in Flowise's format, such as a page
+	KindTimeout      Kind = "timeout"      // the caller's context ended
 )
 
 func (k Kind) code() contracts.Code {
@@ -45,16 +45,15 @@ func (k Kind) code() contracts.Code {
 	return contracts.CodeUnavailable
 }
 
-// Error is a failed call.
+// Error is the error of a call to the server.
 type Error struct {
-	Op      string // what was called, such as "POST /chatflows"
+	Op      string // the called operation, for example "POST /chatflows"
 	Kind    Kind
-	Status  int // 0 when there was no answer
+	Status  int // 0 if there was no answer
 	Message string
-	// RetryAfter is the server's wish, 0 when it had none.
+	// RetryAfter is the wait that the server requested, or 0.
 	RetryAfter time.Duration
-	// Effect is what is known about a write: none, unknown or applied. It is
-	// none for reads.
+	// Effect is the known effect of a write: none, unknown or applied. It is none for reads.
 	Effect contracts.Effect
 	Cause  error
 }
@@ -77,7 +76,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// As lets an Error be read as a contracts.Error.
+// As converts an Error to a contracts.Error.
 func (e *Error) As(target any) bool {
 	out, is := target.(**contracts.Error)
 	if is {
@@ -86,10 +85,10 @@ func (e *Error) As(target any) bool {
 	return is
 }
 
-// serviceCall is the function of Flowise that an error names before it says what happened.
+// serviceCall matches the internal function that an error message starts with.
 var serviceCall = regexp.MustCompile(`^(Error: )?[A-Za-z]+\.[A-Za-z]+ - `)
 
-// Reason is the text for people: what the server said, if it said anything.
+// Reason returns the text for people: the server's message, if there is one.
 func (e *Error) Reason() string {
 	switch {
 	case e.Message != "":
@@ -102,7 +101,7 @@ func (e *Error) Reason() string {
 	return string(e.Kind)
 }
 
-// AsError finds the Error in err's chain.
+// AsError returns the Error in err's chain.
 func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
 
 // IsKind reports whether err is an Error of that kind.
@@ -111,7 +110,7 @@ func IsKind(err error, kind Kind) bool {
 	return is && e.Kind == kind
 }
 
-// statusError makes the Error of an answer other than 2xx.
+// statusError returns the Error of a response other than 2xx.
 func statusError(op call, got answer, now time.Time) *Error {
 	said, own := ownWords(got)
 	e := &Error{
@@ -122,7 +121,7 @@ func statusError(op call, got answer, now time.Time) *Error {
 		if own {
 			e.Kind = KindFailed
 		}
-		// A prediction says "Ending nodes not found" about the flow itself.
+		// A prediction reports "Ending nodes not found" about the flow itself.
 		if own && op.area != areaPrediction && saysNotFound(said) {
 			e.Kind = KindNotFound
 		}
@@ -133,8 +132,8 @@ func statusError(op call, got answer, now time.Time) *Error {
 	return e
 }
 
-// ownWords reads the message of an answer, and reports whether it is one that
-// Flowise itself wrote, not something between.
+// ownWords returns the message of an answer, and reports whether it is Flowise's own and not a
+// proxy's.
 func ownWords(got answer) (message string, own bool) {
 	var said struct {
 		Message json.RawMessage `json:"message"`
@@ -155,8 +154,7 @@ func ownWords(got answer) (message string, own bool) {
 	return cut(string(bytes.TrimSpace(got.body))), said.Message != nil
 }
 
-// plainWords returns short texts such as a rate limit's message, and nothing of
-// pages.
+// plainWords returns a short text, such as the message of a rate limit, but no HTML.
 func plainWords(got answer) string {
 	text := strings.TrimSpace(string(got.body))
 	if strings.HasPrefix(text, "<") || len(text) > 300 {
@@ -174,8 +172,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
-// saysNotFound reads the 500s by which Flowise means 404. To the history of a
-// flow that is not there it calls the access unauthorized.
+// saysNotFound recognizes the 500s that mean 404. For the history of a missing flow the server
+// reports unauthorized access.
 func saysNotFound(message string) bool {
 	text := strings.ToLower(message)
 	return strings.Contains(text, "not found") || strings.HasSuffix(text, "chatmessagesservice.getallchatmessages - unauthorized access")
@@ -198,6 +196,6 @@ func kindOf(status int) Kind {
 	case status >= http.StatusBadRequest:
 		return KindInvalid
 	default:
-		return KindBadAnswer // a redirect, mostly to a page to sign in
+		return KindBadAnswer // a redirect, usually to a login page
 	}
 }

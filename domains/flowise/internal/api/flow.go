@@ -15,10 +15,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// FlowType is what kind of canvas a flow was drawn on.
+// FlowType is the type of a flow.
 type FlowType string
 
-// The types. The server wants them in upper case.
+// The types, in upper case as the server requires.
 const (
 	Chatflow   FlowType = "CHATFLOW"
 	Agentflow  FlowType = "AGENTFLOW"
@@ -26,13 +26,13 @@ const (
 	Assistant  FlowType = "ASSISTANT"
 )
 
-// Flow is one row of the server: a chatflow of any type. Members that hold JSON
-// are strings here as they are there; those that were never set are nil.
+// Flow is a chatflow of any type as the server stores it. Members that contain JSON are strings, as
+// on the server; unset members are nil.
 type Flow struct {
 	ID   string   `json:"id"`
 	Name string   `json:"name"`
 	Type FlowType `json:"type"`
-	// FlowData is the graph, byte for byte as it was saved.
+	// FlowData is the graph, byte by byte as saved.
 	FlowData        string  `json:"flowData"`
 	Deployed        *bool   `json:"deployed"`
 	IsPublic        *bool   `json:"isPublic"`
@@ -44,15 +44,15 @@ type Flow struct {
 	TextToSpeech    *string `json:"textToSpeech"`
 	FollowUpPrompts *string `json:"followUpPrompts"`
 	Category        *string `json:"category"`
-	// CreatedDate and UpdatedDate are whole seconds: two edits within one
-	// second have the same date, so compare FlowData instead.
+	// CreatedDate and UpdatedDate have a resolution of 1 s. To detect an edit, compare FlowData
+	// instead.
 	CreatedDate time.Time `json:"createdDate"`
 	UpdatedDate time.Time `json:"updatedDate"`
 }
 
 // NewFlow is a flow to create. ID, Name, Type and FlowData are required.
 type NewFlow struct {
-	// ID is chosen by the caller, so that a repeat creates nothing twice.
+	// ID is chosen by the caller, so that a retry does not create a second flow.
 	ID              string   `json:"id"`
 	Name            string   `json:"name"`
 	Type            FlowType `json:"type"`
@@ -68,7 +68,7 @@ type NewFlow struct {
 	Category        *string  `json:"category,omitempty"`
 }
 
-// FlowChange is what to change about a flow; what is nil stays.
+// FlowChange is a change of a flow; nil members stay unchanged.
 type FlowChange struct {
 	Name     *string `json:"name,omitempty"`
 	FlowData *string `json:"flowData,omitempty"`
@@ -76,7 +76,7 @@ type FlowChange struct {
 	Category *string `json:"category,omitempty"`
 }
 
-// Apply makes the change to a row.
+// Apply applies the change to f.
 func (ch FlowChange) Apply(f *Flow) {
 	if ch.Name != nil {
 		f.Name = *ch.Name
@@ -92,23 +92,21 @@ func (ch FlowChange) Apply(f *Flow) {
 	}
 }
 
-// FlowQuery chooses flows to list; the zero value means the first page of every
-// type.
+// FlowQuery selects flows for ListFlows; the zero value selects the first page of every type.
 type FlowQuery struct {
 	Type FlowType
-	// Page counts from 1 [1]; Limit is how many it has [100].
+	// Page is the number of the page from 1 [1]; Limit is its size [100].
 	Page, Limit int
 }
 
-// FlowPage is a part of the list of flows, newest change first, and how many
-// there are.
+// FlowPage is one page of the list of flows, last changed first, with the total number.
 type FlowPage struct {
 	Flows []Flow
 	Total int
 }
 
-// FlowID makes the id of a flow from an idempotency key: the same key gives the
-// same UUID (version 8), and another key another.
+// FlowID derives the id of a flow from an idempotency key. The same key gives the same UUID
+// (version 8).
 func FlowID(namespace, key string) string {
 	sum := sha256.Sum256([]byte(namespace + "\x00" + key))
 	sum[6] = sum[6]&0x0f | 0x80
@@ -117,8 +115,8 @@ func FlowID(namespace, key string) string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// validID reports whether the server will find the id again: it saves any text as
-// an id, and then refuses to read or delete what is no UUID.
+// validID reports whether id is a UUID. The server saves any id, but refuses to read or delete one
+// that is not a UUID.
 func validID(id string) bool {
 	ok, err := regexp.MatchString(`^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
 	return ok && err == nil
@@ -132,7 +130,7 @@ func flowCall(method, id string) (call, error) {
 	return op, nil
 }
 
-// ListFlows lists a page of the flows, with their whole graphs.
+// ListFlows returns a page of flows with their graphs.
 func (c *Client) ListFlows(ctx context.Context, q FlowQuery) (FlowPage, error) {
 	query := url.Values{"page": {strconv.Itoa(cmp.Or(q.Page, 1))}, "limit": {strconv.Itoa(cmp.Or(q.Limit, 100))}}
 	if q.Type != "" {
@@ -146,7 +144,7 @@ func (c *Client) ListFlows(ctx context.Context, q FlowQuery) (FlowPage, error) {
 	return FlowPage{Flows: page.Data, Total: page.Total}, err
 }
 
-// GetFlow reads one flow.
+// GetFlow returns one flow.
 func (c *Client) GetFlow(ctx context.Context, id string) (Flow, error) {
 	op, err := flowCall(http.MethodGet, id)
 	if err != nil {
@@ -157,10 +155,9 @@ func (c *Client) GetFlow(ctx context.Context, id string) (Flow, error) {
 	return f, err
 }
 
-// CreateFlow creates a flow under the caller's id. The server's POST overwrites
-// a flow that has the id, so it is looked up first: the same flow is returned
-// as it is, any other is a conflict. After a lost or bad answer it is looked up
-// again.
+// CreateFlow creates a flow under the given id. The server's POST overwrites an existing flow, so
+// CreateFlow looks it up first: it returns an equal flow, and fails with a conflict for a different
+// one. After a lost or invalid answer it looks the flow up again.
 func (c *Client) CreateFlow(ctx context.Context, f NewFlow) (Flow, error) {
 	if _, err := flowCall(http.MethodPost, f.ID); err != nil {
 		return Flow{}, err
@@ -186,8 +183,8 @@ func (f Flow) is(n NewFlow) bool {
 	return f.ID == n.ID && f.Name == n.Name && f.Type == n.Type && f.FlowData == n.FlowData
 }
 
-// UpdateFlow changes a flow. The server has no condition for that: the last
-// write wins, and what was changed meanwhile is for the caller to look at.
+// UpdateFlow changes a flow. The server has no conditional write: the last write wins, and the
+// caller must check for concurrent edits.
 func (c *Client) UpdateFlow(ctx context.Context, id string, change FlowChange) (Flow, error) {
 	op, err := flowCall(http.MethodPut, id)
 	if err != nil {
@@ -200,7 +197,7 @@ func (c *Client) UpdateFlow(ctx context.Context, id string, change FlowChange) (
 	return changed, checkRow(op, changed, id)
 }
 
-// heldBy reports whether the flow is as the change wants it.
+// heldBy reports whether the flow already has the changed values.
 func (ch FlowChange) heldBy(f Flow) bool {
 	deployed, category := f.Deployed != nil && *f.Deployed, ""
 	if f.Category != nil {
@@ -210,7 +207,7 @@ func (ch FlowChange) heldBy(f Flow) bool {
 		(ch.Deployed == nil || *ch.Deployed == deployed) && (ch.Category == nil || *ch.Category == category)
 }
 
-// checkRow makes sure that the answer is about the flow that was meant.
+// checkRow checks that the answer is about the requested flow.
 func checkRow(op call, f Flow, id string) error {
 	if f.ID == id {
 		return nil
@@ -218,20 +215,19 @@ func checkRow(op call, f Flow, id string) error {
 	return &Error{Op: op.name(), Kind: KindBadAnswer, Status: http.StatusOK, Message: "the answer is not about this flow", Effect: contracts.EffectUnknown}
 }
 
-// lookTimeout bounds the look at what a write did.
+// lookTimeout is the timeout of the look-up after a write.
 const lookTimeout = 10 * time.Second
 
-// afterWrite looks up the outcome of a write that got no good answer. When the
-// answer was lost and the flow is as it should be, the write succeeded. When
-// the server itself said 500, it is done with the request: the flow tells
-// whether it was saved all the same. A lost answer and an unchanged flow prove
-// nothing, because the request may still be on its way.
+// afterWrite looks up the outcome of a write without a valid answer. If the flow has the new state,
+// the write succeeded. If the server itself answered 500, the request has ended, so the state of
+// the flow is final. After a lost answer an unchanged flow proves nothing, because the request may
+// still arrive.
 func (c *Client) afterWrite(ctx context.Context, err error, id string, done func(Flow) bool) (Flow, error) {
 	failure, is := AsError(err)
 	if !is || failure.Effect != contracts.EffectUnknown {
 		return Flow{}, err
 	}
-	// The caller's time may be up; it is still worth knowing.
+	// The caller's context may have ended; the outcome is still needed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	now, lookErr := c.GetFlow(ctx, id)
@@ -253,8 +249,8 @@ func (e *Error) with(effect contracts.Effect) *Error {
 	return &out
 }
 
-// DeleteFlow deletes a flow with its messages. One that is not there is an
-// Error of kind not found.
+// DeleteFlow deletes a flow with its messages. For a missing flow it returns an Error of kind not
+// found.
 func (c *Client) DeleteFlow(ctx context.Context, id string) error {
 	op, err := flowCall(http.MethodDelete, id)
 	if err != nil {

@@ -10,29 +10,28 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Roles of the rows of a history.
+// Roles of messages.
 const (
 	RoleUser = "userMessage"
 	RoleFlow = "apiMessage"
 )
 
-// Row is one message of the history of a flow.
+// Row is one message in the history of a flow.
 type Row struct {
 	ID        string `json:"id"`
 	Role      string `json:"role"`
 	Content   string `json:"content"`
 	ChatID    string `json:"chatId"`
 	SessionID string `json:"sessionId"`
-	// CreatedDate is in whole seconds.
+	// CreatedDate has a resolution of 1 s.
 	CreatedDate time.Time `json:"createdDate"`
-	// UsedTools is a list of UsedTool, or what the server could not read as one.
+	// UsedTools is a list of UsedTool, or another value that the server stored.
 	UsedTools json.RawMessage `json:"usedTools"`
 }
 
-// History lists the messages of one chat with a flow, the oldest first. The
-// server keeps question and answer together when the flow has answered: what is
-// still running, or failed, has no rows. Of a flow that is not there it is an
-// Error of kind not found.
+// History returns the messages of one chat with a flow, oldest first. The server stores question
+// and answer together when the flow has answered; there are no rows for a running or failed
+// prediction. For a missing flow it returns an Error of kind not found.
 func (c *Client) History(ctx context.Context, id, chatID string) ([]Row, error) {
 	op, err := flowCall(http.MethodGet, id)
 	if err != nil {
@@ -47,7 +46,7 @@ func (c *Client) History(ctx context.Context, id, chatID string) ([]Row, error) 
 	return rows, err
 }
 
-// Tools names the tools that were used for an answer.
+// Tools returns the names of the tools used for an answer.
 func (r Row) Tools() []string {
 	var used []UsedTool
 	if json.Unmarshal(r.UsedTools, &used) != nil {
@@ -60,8 +59,8 @@ func (r Row) Tools() []string {
 	return names
 }
 
-// Messages lists the messages of all chats with a flow, the oldest first, until a
-// moment; the zero time asks for all.
+// Messages returns the messages of all chats with a flow up to a time, oldest first; the zero time
+// returns all.
 func (c *Client) Messages(ctx context.Context, id string, until time.Time) ([]Row, error) {
 	op, err := flowCall(http.MethodGet, id)
 	if err != nil {
@@ -73,8 +72,7 @@ func (c *Client) Messages(ctx context.Context, id string, until time.Time) ([]Ro
 	return rows, err
 }
 
-// DeleteMessages deletes the messages of all chats with a flow until a moment;
-// those that came later stay. To delete them again changes nothing.
+// DeleteMessages deletes the messages of all chats with a flow up to a time. It is idempotent.
 func (c *Client) DeleteMessages(ctx context.Context, id string, until time.Time) error {
 	op, err := flowCall(http.MethodDelete, id)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// A link leads to the page of the flow's type, at the address that people use.
+// The link leads to the page of the flow's type at the public URL.
 func TestALinkLeadsToThePageOfAFlow(t *testing.T) {
 	t.Parallel()
 	pool, err := api.NewPool([]api.Instance{

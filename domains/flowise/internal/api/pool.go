@@ -13,24 +13,24 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Instance is one Flowise that the domain serves.
+// Instance is one Flowise server.
 type Instance struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	Endpoint string `json:"endpoint"`
-	// APIKey is the key, or "env:NAME" for a variable that holds it.
+	// APIKey is the key, or "env:NAME" for the variable with the key.
 	APIKey  string `json:"api_key"`
 	Default bool   `json:"default"`
-	// Page is where people open it in a browser, if that is not the endpoint.
+	// Page is the URL of the UI, if it differs from the endpoint.
 	Page string `json:"page,omitempty"`
 }
 
-// ParseInstances reads FLOWISE_INSTANCES, a JSON list of instances, and the
-// keys that it names. The first is the default unless one says that it is.
+// ParseInstances parses FLOWISE_INSTANCES, a JSON list of instances, and reads the keys from the
+// variables that it names. The first instance is the default unless another one says so.
 func ParseInstances(text string, getenv func(string) string) ([]Instance, error) {
 	var out []Instance
 	if err := contracts.DecodeStrict([]byte(text), &out); err != nil {
-		// Not the error's own text: it may show a part of a key.
+		// The error's own text is not used: it may contain a part of a key.
 		return nil, fmt.Errorf("FLOWISE_INSTANCES must be a JSON list of {id, title?, endpoint, api_key, default?}: %w", places(err))
 	}
 	for i := range out {
@@ -45,7 +45,7 @@ func ParseInstances(text string, getenv func(string) string) ([]Instance, error)
 	return out, nil
 }
 
-// places keeps the places of what is wrong and drops the words.
+// places returns the positions of the faults without their messages.
 func places(err error) error {
 	e, is := errors.AsType[*contracts.Error](err)
 	if !is || len(e.Faults) == 0 {
@@ -61,15 +61,15 @@ func places(err error) error {
 	return fmt.Errorf("look at %s", strings.Join(at, ", "))
 }
 
-// Pool holds a client for each instance. It is not changed once made.
+// Pool holds a client per instance. It is immutable.
 type Pool struct {
 	instances []Instance
 	clients   map[string]*Client
 	fallback  string
 }
 
-// NewPool makes the clients; each gets base with its own URL and key. It calls
-// nobody yet.
+// NewPool returns a pool whose clients use base with the URL and key of their instance. It sends no
+// request.
 func NewPool(instances []Instance, base Config) (*Pool, error) {
 	p := &Pool{clients: make(map[string]*Client, len(instances))}
 	if len(instances) == 0 {
@@ -108,7 +108,7 @@ func NewPool(instances []Instance, base Config) (*Pool, error) {
 	return p, nil
 }
 
-// Client returns the client of an instance; "" is the default.
+// Client returns the client of an instance; "" is the default one.
 func (p *Pool) Client(id string) (*Client, error) {
 	client, known := p.clients[cmp.Or(id, p.fallback)]
 	if !known {
@@ -117,8 +117,8 @@ func (p *Pool) Client(id string) (*Client, error) {
 	return client, nil
 }
 
-// Page is the address of a flow in the page of its instance, "" for what has none.
-// The paths are those of Flowise 3.1.1 (packages/ui, routes/CanvasRoutes.jsx).
+// Page returns the URL of a flow in the UI, or "" if it has none. The paths are those of Flowise
+// 3.1.1 (packages/ui, routes/CanvasRoutes.jsx).
 func (p *Pool) Page(instance string, f Flow) string {
 	path := map[FlowType]string{Chatflow: "/canvas/", Agentflow: "/v2/agentcanvas/", MultiAgent: "/agentcanvas/"}[f.Type]
 	i := slices.IndexFunc(p.instances, func(in Instance) bool { return in.ID == cmp.Or(instance, p.fallback) })
@@ -129,5 +129,5 @@ func (p *Pool) Page(instance string, f Flow) string {
 	return strings.TrimRight(base, "/") + path + url.PathEscape(f.ID)
 }
 
-// Instances lists the instances as they were given, without keys.
+// Instances returns the configured instances without keys.
 func (p *Pool) Instances() []Instance { return append([]Instance(nil), p.instances...) }

@@ -10,28 +10,27 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Question is what to ask a flow.
+// Question is a question to a flow.
 type Question struct {
 	Question string `json:"question,omitempty"`
-	// Form holds the values of a flow that begins with a form; the server
-	// refuses a question beside it.
+	// Form holds the form values of a flow that starts with a form. The server rejects a question
+	// in addition.
 	Form map[string]any `json:"form,omitempty"`
-	// ChatID continues a conversation [a new one], unless Override names
-	// another by its sessionId.
+	// ChatID continues a chat [a new one], unless Override selects another one by its sessionId.
 	ChatID string `json:"chatId,omitempty"`
-	// Override replaces inputs of nodes; it is ignored, silently, unless the
-	// flow's apiConfig permits each.
+	// Override replaces inputs of nodes. The server silently ignores it unless the flow's apiConfig
+	// permits each input.
 	Override map[string]any `json:"overrideConfig,omitempty"`
 }
 
-// UsedTool is one use of a tool on the way to an answer.
+// UsedTool is one use of a tool for an answer.
 type UsedTool struct {
 	Tool   string          `json:"tool"`
 	Input  json.RawMessage `json:"toolInput"`
 	Output json.RawMessage `json:"toolOutput"`
 }
 
-// Step is one node of an agent flow that was executed.
+// Step is one executed node of an agent flow.
 type Step struct {
 	NodeID string          `json:"nodeId"`
 	Label  string          `json:"nodeLabel"`
@@ -39,7 +38,7 @@ type Step struct {
 	Data   json.RawMessage `json:"data"`
 }
 
-// Answer is what a flow answered.
+// Answer is the answer of a flow.
 type Answer struct {
 	Text          string          `json:"text"`
 	JSON          json.RawMessage `json:"json"`
@@ -51,28 +50,26 @@ type Answer struct {
 	UsedTools     []UsedTool      `json:"usedTools"`
 	Sources       json.RawMessage `json:"sourceDocuments"`
 	Steps         []Step          `json:"agentFlowExecutedData"`
-	// Raw is the whole answer; of a stream, nil.
+	// Raw is the whole answer, or nil for a streamed one.
 	Raw json.RawMessage `json:"-"`
-	// Streamed means that it came in pieces.
+	// Streamed means that the answer was streamed.
 	Streamed bool `json:"-"`
 }
 
-// predictionAnswer is what the server sends: text may be anything that a
-// custom function returned.
+// predictionAnswer is the server's answer. Text may be any value that a custom function returned.
 type predictionAnswer struct {
 	Answer
 	Text json.RawMessage `json:"text"`
 }
 
-// Predict asks a flow and waits for the whole answer. It is sent once: flows may
-// act on the world. A flow that fails is an Error of kind failed.
+// Predict asks a flow and waits for the answer. It is sent once, because flows may have effects. A
+// failed flow is an Error of kind failed.
 func (c *Client) Predict(ctx context.Context, id string, q Question) (Answer, error) {
 	return c.predict(ctx, id, q, nil)
 }
 
-// Stream asks a flow and calls each for every event of the answer, which also
-// comes as a whole at the end. A flow that cannot stream answers at once, and
-// each is not called. An error of each ends the prediction.
+// Stream asks a flow, calls each for every event, and returns the complete answer. For a flow that
+// cannot stream, each is not called. An error of each ends the prediction.
 func (c *Client) Stream(ctx context.Context, id string, q Question, each func(Event) error) (Answer, error) {
 	return c.predict(ctx, id, q, each)
 }
@@ -111,10 +108,10 @@ func (c *Client) ask(ctx context.Context, op call, each func(Event) error) (Answ
 	res, err := c.predictions.Do(req)
 	if err == nil && contentType(res.Header) == "text/event-stream" {
 		out, err := c.follow(ctx, op, res.Body, each)
-		_ = res.Body.Close() // read to its end, or given up
+		_ = res.Body.Close() // read completely, or abandoned
 		return out, err
 	}
-	// Whether the question arrived cannot be told; a flow may have acted.
+	// It is unknown whether the question arrived; the flow may have had effects.
 	got, err := c.finish(ctx, op, res, err, true)
 	if err != nil {
 		return Answer{}, err
@@ -136,7 +133,7 @@ func readAnswer(op call, raw []byte) (Answer, error) {
 	return out, nil
 }
 
-// looseText returns a text as it is and anything else as JSON.
+// looseText returns a JSON string as text and any other value as JSON.
 func looseText(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || string(raw) == "null" {
@@ -148,8 +145,7 @@ func looseText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// failed makes the error of a flow that failed after its stream had begun,
-// which is answered 200.
+// failed returns the error of a flow that failed after its stream had started with status 200.
 func failed(op call, message string) error {
 	return &Error{Op: op.name(), Kind: KindFailed, Status: http.StatusOK, Message: cut(strings.TrimSpace(message)), Effect: contracts.EffectUnknown}
 }

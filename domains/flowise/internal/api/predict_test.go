@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// canned answers every prediction with one text.
+// canned gives every prediction the same answer.
 func canned(t *testing.T, kind, body string, adapt func(*api.Config)) *api.Client {
 	t.Helper()
 	return dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

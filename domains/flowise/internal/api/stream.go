@@ -12,24 +12,22 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Event is one piece of a streamed answer: start, token, metadata, usedTools,
-// sourceDocuments, agentFlowEvent, nextAgentFlow, agentFlowExecutedData,
-// calledTools, usageMetadata, error, end.
+// Event is one event of a streamed answer: start, token, metadata, usedTools, sourceDocuments,
+// agentFlowEvent, nextAgentFlow, agentFlowExecutedData, calledTools, usageMetadata, error, end.
 type Event struct {
 	Name string          `json:"event"`
 	Data json.RawMessage `json:"data"`
 }
 
-// Text is the data of an event when it is a text, such as a token.
+// Text returns the data of an event as text, for example a token.
 func (e Event) Text() string { return looseText(e.Data) }
 
-// errTooLong says that a stream has more than it may.
+// errTooLong means that a stream exceeds the limit.
 var errTooLong = errors.New("the stream is too long")
 
-// readEvents reads Flowise's own framing: a line "message:", sometimes without
-// the colon, then "data:" with an object that names the event. There is no
-// "event:" line. It ends at the end event, and reports io.ErrUnexpectedEOF
-// when there is none.
+// readEvents reads Flowise's framing: a line "message:", sometimes without the colon, then "data:"
+// with an object that contains the event's name. There is no "event:" line. It stops at the end
+// event, and returns io.ErrUnexpectedEOF if that is missing.
 func readEvents(r io.Reader, limit int64, each func(Event) error) error {
 	lines := bufio.NewReader(io.LimitReader(r, limit+1))
 	var read int64
@@ -65,12 +63,12 @@ func deliver(data []byte, each func(Event) error) (done bool, err error) {
 	return e.Name == "end", nil
 }
 
-// stopped carries an error of the caller's own function through the reader.
+// stopped wraps an error of the caller's function.
 type stopped struct{ error }
 
 func (s stopped) Unwrap() error { return s.error }
 
-// follow reads a stream to its end and puts the answer together.
+// follow reads a stream to its end and assembles the answer.
 func (c *Client) follow(ctx context.Context, op call, body io.Reader, each func(Event) error) (Answer, error) {
 	out := Answer{Streamed: true}
 	var failure error
@@ -101,8 +99,8 @@ func (c *Client) follow(ctx context.Context, op call, body io.Reader, each func(
 	}
 }
 
-// add puts what an event tells into the answer. An event whose data has another
-// shape than known adds nothing; it has been delivered as it is.
+// add adds an event to the answer. It ignores data of an unknown form; the event has been delivered
+// unchanged.
 func (a *Answer) add(e Event) {
 	switch e.Name {
 	case "token":

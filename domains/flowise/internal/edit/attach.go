@@ -8,8 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// attach puts a node of a kind at an anchor that takes one, in place of the one
-// that is there; "" takes it away.
+// attach connects a node of a kind to a single anchor and replaces the existing one; "" removes it.
 func (t Target) attach(at Spot, kind string) ([]flow.Op, error) {
 	there := t.Graph.Into(at.Node.ID(), at.Param)
 	switch {
@@ -35,16 +34,15 @@ func (t Target) attach(at Spot, kind string) ([]flow.Op, error) {
 	return append(ops, t.supply(id, kind, "")...), nil
 }
 
-// instead puts a node of another kind where one is.
+// instead replaces a node by one of another kind.
 func (t Target) instead(old, kind string) []flow.Op {
 	id := t.free(kind)
 	ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: old, NodeName: kind, NewNodeID: id}}
 	return append(ops, t.supply(id, kind, old)...)
 }
 
-// supply connects what a new node cannot do without where the flow has one node that
-// gives it: a memory that summarises wants a model. It may take the place of another,
-// whose connections it has.
+// supply connects the required anchors of a new node if the flow has exactly one suitable node: a
+// summary memory needs a model. The new node may replace old, whose connections it gets.
 func (t Target) supply(id, kind, old string) []flow.Op {
 	def, known := t.Defs.Node(kind)
 	if !known {
@@ -63,8 +61,8 @@ func (t Target) supply(id, kind, old string) []flow.Op {
 	return ops
 }
 
-// giving lists the nodes of the flow that give what an anchor takes: one of the classes
-// that its type names.
+// giving returns the nodes of the flow that an anchor accepts: those of one of the classes in its
+// type.
 func (t Target) giving(class string) []string {
 	takes := strings.FieldsFunc(class, func(r rune) bool { return r == '|' || r == ' ' })
 	var out []string
@@ -84,7 +82,7 @@ func (t Target) giving(class string) []string {
 	return out
 }
 
-// withParam returns the node that ops put in a value.
+// withParam sets a parameter of the node that ops add.
 func withParam(ops []flow.Op, name, value string) []flow.Op {
 	params := map[string]json.RawMessage{name: text(value)}
 	for _, op := range ops {
@@ -98,7 +96,7 @@ func withParam(ops []flow.Op, name, value string) []flow.Op {
 	return ops
 }
 
-// bound binds a credential to the node that ops put in, if one is named.
+// bound binds a credential, if given, to the node that ops add.
 func bound(ops []flow.Op, credential string) []flow.Op {
 	if credential == "" {
 		return ops

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Target is the graph that an edit is for.
+// Target is the graph to edit.
 type Target struct {
 	Graph *flow.Graph
 	Kind  flow.Kind
@@ -26,12 +26,12 @@ func refuse(format string, args ...any) error {
 func text(value string) json.RawMessage {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return json.RawMessage(`""`) // a string can be written
+		return json.RawMessage(`""`) // a string can always be encoded
 	}
 	return raw
 }
 
-// Spot finds the one spot of a role that is meant: by its id, or the only one.
+// Spot returns the spot of a role by its id, or the only one if id is "".
 func (t Target) Spot(role Role, id string) (Spot, error) {
 	if id != "" {
 		if s, found := Find(t.Graph, t.Defs, id); found {
@@ -52,8 +52,8 @@ func (t Target) Spot(role Role, id string) (Spot, error) {
 	return Spot{}, refuse("%d parts of the flow have a %s; say which: %s", len(spots), role, labels(spots))
 }
 
-// ofKind finds the only spot of a role at a node of a kind, by which people call it:
-// "calculator" where calculator_0 is the one that the flow has.
+// ofKind returns the only spot of a role at a node of a kind, for a node given by its kind:
+// "calculator" if calculator_0 is the only one.
 func (t Target) ofKind(role Role, kind string) (Spot, error) {
 	all := Spots(t.Graph, t.Defs, role)
 	spots := slices.DeleteFunc(slices.Clone(all), func(s Spot) bool { return s.Def.Name != kind })
@@ -76,8 +76,8 @@ func labels(spots []Spot) string {
 	return clip(strings.Join(out, "; "), 400)
 }
 
-// Model changes the model at a spot: the name of one of the same kind, or the
-// node to another kind, whose connections stay.
+// Model changes the model at a spot: the model name within the same kind, or the kind of the node,
+// which keeps its connections.
 func (t Target) Model(at Spot, kind, name, credential string) ([]flow.Op, error) {
 	def, known := t.Defs.Node(kind)
 	if !known || !isModel(def) {
@@ -123,7 +123,7 @@ func withCredential(ops []flow.Op, at Spot, credential string) []flow.Op {
 	return append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: at.Node.ID(), ParamName: at.Path, CredentialID: credential})
 }
 
-// free is the id that a new node of a kind gets.
+// free returns the id of a new node of a kind.
 func (t Target) free(kind string) string {
 	for i := 0; ; i++ {
 		id := kind + "_" + strconv.Itoa(i)
@@ -133,11 +133,11 @@ func (t Target) free(kind string) string {
 	}
 }
 
-// Temperature sets how freely a model answers.
+// Temperature sets the temperature of a model.
 func (Target) Temperature(at Spot, value float64) []flow.Op {
 	number := strconv.FormatFloat(value, 'f', -1, 64)
 	if p, has := at.Place.Param(at.Param); has && p.Type == "number" && strings.HasPrefix(at.held(), `"`) {
-		return []flow.Op{at.Set(at.Param, text(number))} // as the canvas writes it
+		return []flow.Op{at.Set(at.Param, text(number))} // the canvas's format
 	}
 	return []flow.Op{at.Set(at.Param, json.RawMessage(number))}
 }
@@ -147,8 +147,8 @@ func (s Spot) held() string {
 	return string(raw)
 }
 
-// Prompt sets the text by which a node is told how to behave: of an agent with
-// messages, the content of its system message, which is added where there is none.
+// Prompt sets the instructions of a node. For an agent with messages it sets the system message,
+// which it adds if there is none.
 func (Target) Prompt(at Spot, prompt string) ([]flow.Op, error) {
 	p, has := at.Place.Param(at.Param)
 	if !has {
@@ -159,7 +159,7 @@ func (Target) Prompt(at Spot, prompt string) ([]flow.Op, error) {
 	}
 	var messages []map[string]any
 	if raw, ok := at.Value(at.Param); ok && json.Unmarshal(raw, &messages) != nil {
-		messages = nil // an empty text
+		messages = nil // empty text
 	}
 	system := slices.IndexFunc(messages, func(m map[string]any) bool { return m["role"] == "system" })
 	if system >= 0 {
@@ -174,7 +174,7 @@ func (Target) Prompt(at Spot, prompt string) ([]flow.Op, error) {
 	return []flow.Op{at.Set(at.Param, raw)}, nil
 }
 
-// Reply sets the text that a node answers with.
+// Reply sets the fixed answer of a node.
 func (Target) Reply(at Spot, reply string) []flow.Op { return []flow.Op{at.Set(at.Param, text(reply))} }
 
 // Credential binds a credential wherever the flow takes one of its type.
@@ -199,7 +199,7 @@ func (t Target) Credential(id, kind string) ([]flow.Op, error) {
 	return nil, refuse("nothing in the flow takes a credential of type %s; it takes %s", kind, clip(strings.Join(slices.Compact(takes), ", "), 200))
 }
 
-// ExtendPrompt adds an instruction behind what a prompt says already.
+// ExtendPrompt appends an instruction to a prompt.
 func (t Target) ExtendPrompt(at Spot, instruction string) ([]flow.Op, error) {
 	said := at.Text(at.Param)
 	if p, has := at.Place.Param(at.Param); has && p.Type == "array" {
@@ -215,12 +215,12 @@ func (t Target) ExtendPrompt(at Spot, instruction string) ([]flow.Op, error) {
 	return t.Prompt(at, said+instruction)
 }
 
-// systemMessage is the first message by which an agent is told how to behave.
+// systemMessage returns the first system message of an agent.
 func systemMessage(at Spot) string {
 	raw, _ := at.Value(at.Param)
 	var messages []struct{ Role, Content string }
 	if json.Unmarshal(raw, &messages) != nil {
-		return "" // an empty text
+		return "" // empty text
 	}
 	for _, m := range messages {
 		if m.Role == "system" {
@@ -230,8 +230,8 @@ func systemMessage(at Spot) string {
 	return ""
 }
 
-// Memory gives a node a memory of a kind, in place of the one that it has; "" takes
-// it away. An agent that has its own is switched.
+// Memory sets the memory of a node to a kind and replaces the existing one; "" removes it. For an
+// agent with built-in memory it sets the switch.
 func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
 	if p, is := at.Place.Param(at.Param); is && p.Type == "boolean" {
 		on := json.RawMessage("true")
@@ -243,7 +243,7 @@ func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
 	return t.attach(at, kind)
 }
 
-// Sized returns the memory that ops put in the number of messages that it keeps.
+// Sized sets the number of messages that the memory added by ops keeps.
 func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
 	def, known := t.Defs.Node(kind)
 	if !known {
@@ -256,11 +256,10 @@ func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
 	if _, own := ops[0].(*flow.SetParam); own {
 		return nil, refuse("the flow's own memory keeps no number of messages")
 	}
-	return withParam(ops, p.Name, strconv.Itoa(size)), nil // as the canvas writes it
+	return withParam(ops, p.Name, strconv.Itoa(size)), nil // the canvas's format
 }
 
-// detach takes a node away from an anchor, and out of the graph where nothing
-// else uses it.
+// detach disconnects a node from an anchor, and removes it if nothing else uses it.
 func (t Target) detach(id string, at Spot) []flow.Op {
 	used := 0
 	for _, e := range t.Graph.Edges() {
@@ -274,7 +273,7 @@ func (t Target) detach(id string, at Spot) []flow.Op {
 	return []flow.Op{&flow.RemoveNode{OpType: flow.OpRemoveNode, NodeID: id}}
 }
 
-// AddTool gives an agent a tool of a kind.
+// AddTool adds a tool of a kind to an agent.
 func (t Target) AddTool(at Spot, kind, credential string) ([]flow.Op, error) {
 	if _, known := t.Defs.Node(kind); !known {
 		return nil, refuse("there is no kind of tool %q", kind)
@@ -295,7 +294,7 @@ func (t Target) AddTool(at Spot, kind, credential string) ([]flow.Op, error) {
 	return bound(append(ops, t.supply(id, kind, "")...), credential), nil
 }
 
-// addItem adds a chosen component to a list of them.
+// addItem adds a selected component to a list of components.
 func addItem(at Spot, p knowledge.Param, kind, credential string) ([]flow.Op, error) {
 	member := ""
 	for _, m := range p.Array {
@@ -305,7 +304,7 @@ func addItem(at Spot, p knowledge.Param, kind, credential string) ([]flow.Op, er
 	}
 	var items []map[string]any
 	if raw, ok := at.Value(at.Param); ok && json.Unmarshal(raw, &items) != nil {
-		items = nil // an empty text
+		items = nil // empty text
 	}
 	if slices.ContainsFunc(items, func(i map[string]any) bool { return i[member] == kind }) {
 		return nil, refuse("nothing would change: %s has a %s already", at.Node.ID(), kind)
@@ -323,7 +322,7 @@ func addItem(at Spot, p knowledge.Param, kind, credential string) ([]flow.Op, er
 	return ops, nil
 }
 
-// RemoveTool takes a tool out of the flow, or out of the list of an agent.
+// RemoveTool removes a tool from the flow, or from the list of an agent.
 func (t Target) RemoveTool(at Spot) ([]flow.Op, error) {
 	if at.Path == "" {
 		return []flow.Op{&flow.RemoveNode{OpType: flow.OpRemoveNode, NodeID: at.Node.ID()}}, nil
@@ -342,8 +341,8 @@ func (t Target) RemoveTool(at Spot) ([]flow.Op, error) {
 	return []flow.Op{&flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: list, Value: left}}, nil
 }
 
-// Source lets a loader take its documents from elsewhere. An address of a loader
-// that reads none replaces it by the one for web pages.
+// Source changes the source of a loader. If the source is a URL and the loader reads none, the
+// loader is replaced by the one for web pages.
 func (t Target) Source(at Spot, source string) ([]flow.Op, error) {
 	web := strings.Contains(source, "://")
 	if p, has := at.Place.Param(at.Param); has && (p.Type == "string") == web {
@@ -361,11 +360,10 @@ func (t Target) Source(at Spot, source string) ([]flow.Op, error) {
 	}}, nil
 }
 
-// denyList is where a moderation keeps the words that it refuses, each on a line.
+// denyList is the moderation parameter with the denied words, one per line.
 const denyList = "denyList"
 
-// Moderation puts a check of what people say before a node. One that refuses words has
-// to be told them.
+// Moderation adds a check of the input before a node. A check for denied words requires them.
 func (t Target) Moderation(at Spot, kind, credential, denied string) ([]flow.Op, error) {
 	ops, err := t.attach(at, kind)
 	if err != nil {
@@ -389,7 +387,7 @@ func (t Target) Moderation(at Spot, kind, credential, denied string) ([]flow.Op,
 	return bound(ops, credential), nil
 }
 
-// Replace puts a node of another kind of the same category in place of one.
+// Replace replaces a node by one of another kind of the same category.
 func (t Target) Replace(at Spot, kind, credential string) ([]flow.Op, error) {
 	def, known := t.Defs.Node(kind)
 	switch {
@@ -403,7 +401,7 @@ func (t Target) Replace(at Spot, kind, credential string) ([]flow.Op, error) {
 	return bound(t.instead(at.Node.ID(), kind), credential), nil
 }
 
-// Parameter sets a parameter that is called by its name or its label.
+// Parameter sets a parameter given by name or label.
 func (Target) Parameter(at Spot, called, value string) ([]flow.Op, error) {
 	want := Words(called)
 	var known []string

@@ -9,13 +9,12 @@ import (
 
 var (
 	quoted = regexp.MustCompile(`["“„«]([^"“”„«»]+)["”“»]`)
-	// heads stand between the name of a flow and what it shall do.
+	// heads matches the words between the name of a flow and the instruction.
 	heads = regexp.MustCompile(`(?i)^(["”“»'’]|\s|[:,]|(flow|chatflow|bot|chatbot|agent|agentflow|to|that it|so that it|shall|should|must|always to)\b)+`)
 )
 
-// Instruction returns what a request wants a flow to do, in the words of the requester:
-// what stands in quotation marks, or behind the name of the flow ("make Support
-// Bot answer shorter"), or else all of it.
+// Instruction returns the instruction in a request, in the requester's wording: the quoted text, or
+// the text after the name of the flow ("make Support Bot answer shorter"), else the whole request.
 func Instruction(request, flowName string) string {
 	request = strings.TrimSpace(request)
 	bare := strings.NewReplacer(`"`+flowName+`"`, flowName, "“"+flowName+"”", flowName).Replace(request)

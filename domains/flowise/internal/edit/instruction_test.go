@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 )
 
-// TestAnInstructionIsWhatTheFlowShallDo: of a request, the part that is meant for
-// the prompt; where it cannot be told apart, all of it.
+// TestAnInstructionIsWhatTheFlowShallDo: the part of a request that belongs in the prompt, or all
+// of it if that is unclear.
 func TestAnInstructionIsWhatTheFlowShallDo(t *testing.T) {
 	t.Parallel()
 	for request, want := range map[string]string{

@@ -10,16 +10,15 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Kind is a kind of node that words may mean.
+// Kind is a kind of node that matches a query.
 type Kind struct {
 	Def *knowledge.Definition
-	// Exact means that the words are its name or label.
+	// Exact means that the query is its name or label.
 	Exact bool
 }
 
-// Kinds finds the kinds of nodes that words mean, of some categories: those that
-// are called so, else those whose label or name has all the words, the shortest
-// first.
+// Kinds returns the kinds of some categories that match a query: those with that name or label,
+// else those whose label or name contains all words, shortest first.
 func Kinds(defs flow.Definitions, query string, categories ...string) []Kind {
 	want := Words(query)
 	var exact, near []Kind
@@ -40,7 +39,7 @@ func Kinds(defs flow.Definitions, query string, categories ...string) []Kind {
 		return exact
 	}
 	slices.SortStableFunc(near, func(a, b Kind) int { return cmp.Compare(len(a.Def.Label), len(b.Def.Label)) })
-	// Where one is all of the words but what such things are called anyway, it is meant.
+	// A kind whose label equals the query except for filler words is an exact match.
 	if len(near) > 0 && slices.Equal(significant(want), significant(Words(near[0].Def.Label))) {
 		near[0].Exact = true
 		return near[:1]
@@ -51,8 +50,8 @@ func Kinds(defs flow.Definitions, query string, categories ...string) []Kind {
 	return near
 }
 
-// akin finds kinds of some categories that have the last of the words, which says what
-// they are: of "web search" what searches. Those with most of the other words come first.
+// akin returns kinds of some categories that contain the last word, which is the noun: for "web
+// search", kinds with "search". Kinds with more of the other words come first.
 func akin(defs flow.Definitions, want, categories []string) []Kind {
 	if len(want) == 0 {
 		return nil
@@ -85,7 +84,7 @@ func akin(defs flow.Definitions, want, categories []string) []Kind {
 	return out
 }
 
-// fillers say of a kind only what it is anyway.
+// fillers are words without significance in the name of a kind.
 var fillers = map[string]bool{"the": true, "a": true, "an": true, "tool": true, "node": true, "memory": true, "loader": true, "model": true, "chat": true, "moderation": true}
 
 func significant(words []string) []string {
@@ -96,7 +95,7 @@ func significant(words []string) []string {
 	return out
 }
 
-// Words cuts a text into lower-case words; a change of case cuts, too.
+// Words splits a text into lower-case words, also at changes of case.
 func Words(text string) []string {
 	var out []string
 	var word []rune

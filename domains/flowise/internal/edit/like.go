@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Like takes over from another flow what plays a role there.
+// Like copies the setting of a role from another flow.
 func (t Target) Like(role Role, other Target) ([]flow.Op, error) {
 	at, err := t.Spot(role, "")
 	if err != nil {
@@ -52,10 +52,10 @@ func (t Target) Like(role Role, other Target) ([]flow.Op, error) {
 	}
 }
 
-// nestedCredential is where a chosen component has its credential.
+// nestedCredential is the key of a selected component's credential.
 const nestedCredential = "FLOWISE_CREDENTIAL_ID"
 
-// Prompt is the text at a spot that plays the role of a prompt.
+// Prompt returns the text of a prompt spot.
 func (s Spot) Prompt() string {
 	p, _ := s.Place.Param(s.Param)
 	if p.Type != "array" {

@@ -8,9 +8,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Repairs returns the ops that mend what the validator found wrong and that can be
-// mended without being told a value: a credential of which there is one of the
-// type, a connection to what only one node of the flow gives. What is left is told.
+// Repairs returns the ops that fix findings and need no input: the only credential of a type, or a
+// connection from the only suitable node. It also returns the findings that remain.
 func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string) (ops []flow.Op, left []flow.Finding) {
 	done := map[string]bool{}
 	for _, f := range findings {
@@ -27,7 +26,7 @@ func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string
 	return ops, left
 }
 
-// repair returns the op for one finding, or nil.
+// repair returns the op that fixes one finding, or nil.
 func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op {
 	if f.Code == flow.CodeAnchorMissing {
 		return t.connection(f)
@@ -50,7 +49,7 @@ func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op 
 	return nil
 }
 
-// connection connects an empty anchor to the one node that gives what it takes, or gives nil.
+// connection connects an empty anchor to the only suitable node, or returns nil.
 func (t Target) connection(f flow.Finding) flow.Op {
 	node, found := t.Graph.Find(f.NodeID)
 	if !found {

@@ -1,7 +1,6 @@
-// Package edit turns what people say of the inside of a flow (its model, its
-// prompt, its memory, its tools …) into ops of the Patch IR. It finds what plays a
-// role in a graph by the definitions of nodes, by their categories, anchors and
-// parameters, and knows no list of kinds. It is pure.
+// Package edit converts edits of a flow in people's terms (its model, prompt, memory, tools …) to
+// ops of the Patch IR. It finds the part of a graph with a role by the node definitions:
+// categories, anchors and parameters. It has no list of kinds and does no I/O.
 package edit
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Role is what a part of a flow does in it.
+// Role is the role of a part of a flow.
 type Role string
 
 // The roles.
@@ -30,19 +29,18 @@ const (
 	RoleModeration  Role = "moderation"
 	RoleNode        Role = "node"
 	RoleReply       Role = "reply"
-	// RoleParameter is that of whatever has a parameter that is called so.
+	// RoleParameter is the role of anything that has a given parameter.
 	RoleParameter Role = "parameter"
 )
 
-// Spot is a part of a graph that plays a role, and the parameter or anchor by
-// which it does.
+// Spot is a part of a graph with a role, and the parameter or anchor of that role.
 type Spot struct {
 	flow.Place
 
 	Param string
 }
 
-// ID names a spot in a graph: "chatOpenAI_0#temperature", or, of a component,
+// ID returns the id of a spot: "chatOpenAI_0#temperature", or for a component
 // "agentAgentflow_0/agentModel#temperature".
 func (s Spot) ID() string {
 	id := s.Node.ID()
@@ -52,7 +50,7 @@ func (s Spot) ID() string {
 	return id + "#" + s.Param
 }
 
-// Label names it for people, with what it holds.
+// Label describes the spot and its value for people.
 func (s Spot) Label() string {
 	text := fmt.Sprintf("%s (%s)", cmp.Or(s.Node.Label(), s.Def.Label), s.Node.ID())
 	if s.Path != "" {
@@ -76,7 +74,7 @@ func clip(text string, most int) string {
 	return text
 }
 
-// Spots finds what plays a role in a graph, in the order of its nodes.
+// Spots returns the spots of a role in the order of the nodes.
 func Spots(g *flow.Graph, defs flow.Definitions, role Role) []Spot {
 	var out []Spot
 	for _, p := range flow.Places(g, defs) {
@@ -90,7 +88,7 @@ func Spots(g *flow.Graph, defs flow.Definitions, role Role) []Spot {
 	return out
 }
 
-// Find returns the spot of an id.
+// Find returns the spot with an id.
 func Find(g *flow.Graph, defs flow.Definitions, id string) (Spot, bool) {
 	where, param, _ := strings.Cut(id, "#")
 	for _, p := range flow.Places(g, defs) {
@@ -101,7 +99,7 @@ func Find(g *flow.Graph, defs flow.Definitions, id string) (Spot, bool) {
 	return Spot{}, false
 }
 
-// playedBy returns the parameters or anchors by which a place plays a role.
+// playedBy returns the parameters or anchors of a place that have a role.
 func playedBy(p flow.Place, role Role) []string {
 	switch role {
 	case RoleModel:
@@ -132,14 +130,14 @@ func playedBy(p flow.Place, role Role) []string {
 		}
 	case RoleReply:
 		return replyParams(p)
-	case RoleParameter: // it is not told by a place alone; Holding finds it
+	case RoleParameter: // not determined by a place alone; see Holding
 	}
 	return nil
 }
 
 var replyWords = regexp.MustCompile(`(?i)reply.?message`)
 
-// replyParams are the texts that a node answers with, whatever it is asked.
+// replyParams returns the parameters with a fixed answer.
 func replyParams(p flow.Place) []string {
 	var out []string
 	for _, param := range p.Params() {
@@ -150,7 +148,7 @@ func replyParams(p flow.Place) []string {
 	return out
 }
 
-// Holding finds what has a parameter that is called so, by its name or its label.
+// Holding returns the spots with a parameter of this name or label.
 func Holding(g *flow.Graph, defs flow.Definitions, called string) []Spot {
 	want := Words(called)
 	var out []Spot
@@ -158,7 +156,7 @@ func Holding(g *flow.Graph, defs flow.Definitions, called string) []Spot {
 		for _, param := range p.Params() {
 			if param.Type != "credential" && (slices.Equal(want, Words(param.Name)) || slices.Equal(want, Words(param.Label))) {
 				out = append(out, Spot{p, param.Name})
-				break // two parameters of one name are told apart by what is chosen there
+				break // the values select between two parameters of one name
 			}
 		}
 	}
@@ -169,7 +167,7 @@ func isModel(def *knowledge.Definition) bool {
 	return def.Category == "Chat Models" || def.Category == "LLMs"
 }
 
-// modelParam is the parameter of a model that names it.
+// modelParam returns the parameter with the name of a model.
 func modelParam(p flow.Place) string {
 	if !isModel(p.Def) {
 		return ""
@@ -184,8 +182,8 @@ func modelParam(p flow.Place) string {
 
 var systemWords = regexp.MustCompile(`(?i)system.?(message|prompt|instruction)|(message|prompt).?system`)
 
-// promptParams are texts by which a node is told how to behave: its system
-// message, or the messages of an agent, or any prompt.
+// promptParams returns the parameters with instructions: the system message, the messages of an
+// agent, or any prompt.
 func promptParams(p flow.Place) []string {
 	if p.Path != "" {
 		return nil
@@ -212,9 +210,8 @@ func hasMember(p knowledge.Param, name string) bool {
 	return slices.ContainsFunc(p.Array, func(m knowledge.Param) bool { return m.Name == name })
 }
 
-// likeliest leaves the prompts that are meant where nothing more is said: those
-// by which the answering node is told how to behave, else system messages, else
-// all.
+// likeliest returns the prompts that an edit without further details applies to: those of the
+// answering node, else system messages, else all.
 func likeliest(g *flow.Graph, spots []Spot) []Spot {
 	system := slices.DeleteFunc(slices.Clone(spots), func(s Spot) bool {
 		p, _ := s.Place.Param(s.Param)
@@ -232,8 +229,7 @@ func likeliest(g *flow.Graph, spots []Spot) []Spot {
 
 var memoryType = regexp.MustCompile(`^Base(Chat)?Memory$|Checkpoint`)
 
-// memoryParams are the anchors that take a memory, and the switches of agents
-// that have their own.
+// memoryParams returns the anchors for a memory, and the switches of agents with built-in memory.
 func memoryParams(p flow.Place) []string {
 	var out []string
 	for _, a := range p.Anchors() {
@@ -249,7 +245,7 @@ func memoryParams(p flow.Place) []string {
 	return out
 }
 
-// anchorsOf are the anchors of a type.
+// anchorsOf returns the anchors of a type.
 func anchorsOf(p flow.Place, kind string, list bool) []string {
 	var out []string
 	for _, a := range p.Anchors() {
@@ -260,7 +256,7 @@ func anchorsOf(p flow.Place, kind string, list bool) []string {
 	return out
 }
 
-// arraysOf are the parameters that hold a list of chosen components.
+// arraysOf returns the parameters with a list of selected components.
 func arraysOf(p flow.Place, member string) []string {
 	var out []string
 	if p.Path != "" {
@@ -274,8 +270,7 @@ func arraysOf(p flow.Place, member string) []string {
 	return out
 }
 
-// sourceParams are the parameters of a document loader that say where its
-// documents are.
+// sourceParams returns the parameters with the source of a document loader.
 func sourceParams(p flow.Place) []string {
 	if p.Def.Category != "Document Loaders" {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Acting lists the nodes by which a flow may change something outside of
-// Flowise when it is asked: tools, calls of other services and flows, code that
-// reaches out. Looking up and computing is not acting; what is not known is.
+// Acting returns the nodes by which a question to the flow may change something outside Flowise:
+// tools, calls of other services and flows, and code with I/O. Nodes that only look up or compute
+// do not act; unknown nodes do.
 func Acting(g *Graph, defs Definitions) []string {
 	var out []string
 	for i := range g.Nodes() {
@@ -32,8 +32,8 @@ func (n Node) acts(defs Definitions) bool {
 	return slices.ContainsFunc(chosen(n, defs), func(c choice) bool { return acts(c.name) })
 }
 
-// picked lists the components that values choose by the parameters of the kind:
-// what a node says of its own parameters need not be so.
+// picked returns the components that values select according to the parameters of the kind. A
+// node's own description of its parameters may be wrong.
 func picked(params []knowledge.Param, values []byte) []string {
 	var out []string
 	for i := range params {
@@ -50,8 +50,8 @@ func picked(params []knowledge.Param, values []byte) []string {
 	return out
 }
 
-// kindActs judges by the kind of node: tools act unless they are known to look
-// up or compute only.
+// kindActs reports whether a kind of node acts: tools do, unless they are known to only look up or
+// compute.
 func kindActs(name string, defs Definitions) bool {
 	def, known := defs.Node(name)
 	switch {
@@ -63,15 +63,14 @@ func kindActs(name string, defs Definitions) bool {
 	return false
 }
 
-// actors are kinds that act and are no tools.
+// actors returns the kinds that act and are not tools.
 func actors() []string {
 	return []string{
 		"executeFlowAgentflow", "seqExecuteFlow", "openApiChain", "postApiChain", "sqlDatabaseChain", "graphCypherQAChain", "openAIAssistant",
 	}
 }
 
-// lookups are tools that only look something up, compute, or hold what is
-// judged by itself.
+// lookups returns the tools that only look up or compute, or whose content is checked separately.
 func lookups() []string {
 	return []string{
 		"arxiv", "braveSearchAPI", "calculator", "currentDateTime", "exaSearch", "googleCustomSearch", "jsonPathExtractor",
@@ -80,10 +79,11 @@ func lookups() []string {
 	}
 }
 
-// outward are words by which code reaches out of its sandbox.
+// outward matches identifiers by which code leaves its sandbox.
 var outward = regexp.MustCompile(`\b(fetch|axios|require|import|XMLHttpRequest|WebSocket|process|https?)\b`)
 
-// callsOut judges nodes by what they hold: code, and requests that are no GET.
+// callsOut reports whether the content of a node acts: code with I/O, or HTTP requests other than
+// GET.
 func (n Node) callsOut() bool {
 	switch n.name {
 	case "httpAgentflow":

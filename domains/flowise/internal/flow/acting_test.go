@@ -53,8 +53,8 @@ func TestActingNodesAreThoseThatReachOut(t *testing.T) {
 	}
 }
 
-// TestActingIsNotHiddenByHowItIsWritten: a graph says the same in several ways,
-// and need not describe its own parameters.
+// TestActingIsNotHiddenByHowItIsWritten: the same flow can be written in several ways, and need not
+// describe its parameters.
 func TestActingIsNotHiddenByHowItIsWritten(t *testing.T) {
 	t.Parallel()
 	node := func(name, rest string) string {

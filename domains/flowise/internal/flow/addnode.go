@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// idPattern is what references, handles and the canvas can live with: they
-// split at dashes and dots.
+// idPattern matches the ids that references, handles and the canvas can process: these split at
+// dashes and dots.
 var idPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,79}$`)
 
 func (op *AddNode) apply(d *draft) []contracts.Fault {
@@ -67,8 +67,8 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	return nil
 }
 
-// order returns the names of the values. Which of two parameters with one name is
-// meant depends on the other values, so these come last.
+// order returns the names of the values. If two parameters share a name, the other values decide
+// which one is meant, so these names come last.
 func (op *AddNode) order(def *knowledge.Definition) []string {
 	times := map[string]int{}
 	for i := range def.Inputs {
@@ -83,7 +83,7 @@ func pointerTo(name string) string {
 	return "/" + contracts.EscapeToken(name)
 }
 
-// similar lists the kinds that a wrong name may have meant: few of hundreds.
+// similar returns the known kinds closest to a wrong name.
 func (d *draft) similar(name string) []string {
 	all := d.defs.Names()
 	plain := plainName(name)
@@ -103,7 +103,7 @@ func (d *draft) similar(name string) []string {
 	return out
 }
 
-// refuses reports why a flow of this kind cannot hold a node.
+// refuses returns why a flow of this kind cannot contain a node, or "".
 func (d *draft) refuses(def *knowledge.Definition) string {
 	agent := def.Category == categoryAgentflow
 	switch {
@@ -141,7 +141,7 @@ func (d *draft) freeID(name string) string {
 	}
 }
 
-// build writes a node as the canvas does when one is dropped on it.
+// build encodes a node like the canvas does when a node is dropped on it.
 func (op *AddNode) build(d *draft, def *knowledge.Definition, id string) []byte {
 	size, style := Point{300, 100}, "customNode"
 	switch {
@@ -175,7 +175,7 @@ func (op *AddNode) build(d *draft, def *knowledge.Definition, id string) []byte 
 	return b.bytes()
 }
 
-// label follows the canvas: nodes of an AGENTFLOW are numbered.
+// label follows the canvas: AGENTFLOW nodes are numbered.
 func (op *AddNode) label(d *draft, def *knowledge.Definition, id string) string {
 	number, numbered := strings.CutPrefix(id, def.Name+"_")
 	switch {
@@ -227,8 +227,8 @@ func orEmpty(items []string) []string {
 	return items
 }
 
-// buildInputs splits the inputs into parameters and anchors and gives each its
-// id; the values are the defaults.
+// buildInputs splits the inputs into parameters and anchors and assigns their ids; the values are
+// the defaults.
 func buildInputs(def *knowledge.Definition, id string) (params, anchors, inputs []byte) {
 	values := defaults(def)
 	tree := values.tree()
@@ -261,8 +261,7 @@ func joinArray(items [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
 }
 
-// buildOutputs writes what connections can begin at, and which of several
-// outputs is chosen.
+// buildOutputs encodes the output anchors and the selected output.
 func buildOutputs(def *knowledge.Definition, id string, agent bool) (anchors, outputs []byte) {
 	switch {
 	case def.HideOutput:

@@ -32,7 +32,7 @@ func big(tb testing.TB) *flow.Graph {
 	return compile(tb, nil, b.String()).Graph
 }
 
-// fifty are edits of every kind on a flow of 100 nodes.
+// fifty returns edits of every kind on a flow of 100 nodes.
 func fifty(tb testing.TB) []flow.Op {
 	tb.Helper()
 	var edits []string
@@ -75,9 +75,8 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// TestHeap: a flow of 10 MB is read, edited and checked within 12 times its
-// size. Nothing is collected meanwhile, so all that was ever allocated counts;
-// for the same reason it does not run beside other tests.
+// TestHeap: a flow of 10 MB is read, edited and validated with allocations of at most 12 times its
+// size. Garbage collection is off, so all allocations count; therefore it does not run in parallel.
 func TestHeap(t *testing.T) {
 	base := big(t)
 	text := bytes.Repeat([]byte("x"), 100<<10)

@@ -6,15 +6,15 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// What the flows below talk to and are bound to; before a real server runs
-// them, what is there takes their place.
+// Placeholders for the services and credentials of the flows below; they are replaced before a real
+// server runs the flows.
 const (
 	someModel      = "http://127.0.0.1:18081/v1"
 	someMCP        = "http://127.0.0.1:18082/mcp"
 	someCredential = "the-credential"
 )
 
-// built are flows made of ops alone, in the order that an author would write.
+// built are flows made only of ops, in the order that an author would write.
 func built() map[string]string {
 	return map[string]string{
 		"custom function": `[
@@ -86,7 +86,7 @@ func built() map[string]string {
 	}
 }
 
-// ops reads ops that must be right by themselves.
+// ops decodes ops that must be valid.
 func ops(tb testing.TB, text string) []flow.Op {
 	tb.Helper()
 	list, err := flow.DecodeOps([]byte(text))
@@ -96,7 +96,7 @@ func ops(tb testing.TB, text string) []flow.Op {
 	return list
 }
 
-// compile builds on a base; nil is an empty flow.
+// compile applies ops to a base; nil is an empty flow.
 func compile(tb testing.TB, base *flow.Graph, text string) flow.Result {
 	tb.Helper()
 	if base == nil {
@@ -109,7 +109,7 @@ func compile(tb testing.TB, base *flow.Graph, text string) flow.Result {
 	return r
 }
 
-// build makes one of the flows above.
+// build compiles one of the flows above.
 func build(tb testing.TB, name string) flow.Result {
 	tb.Helper()
 	return compile(tb, nil, built()[name])

@@ -7,19 +7,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Options of Compile.
+// Options configures Compile.
 type Options struct {
-	// Kind is the type of the chatflow; "" guesses it from the base, and for a
-	// base without nodes from the first node that is added.
+	// Kind is the type of the chatflow. "" guesses it from the base, or for an empty base from the
+	// first added node.
 	Kind Kind
 }
 
-// Result is what a compilation gives.
+// Result is the result of Compile.
 type Result struct {
 	// Graph is the new graph, for further ops.
 	Graph *Graph
 	Kind  Kind
-	// FlowData is what to send to Flowise, and SHA256 its hash in hex.
+	// FlowData is the data to send to Flowise, and SHA256 its hash in hex.
 	FlowData []byte
 	SHA256   string
 	Diff     Diff
@@ -27,13 +27,13 @@ type Result struct {
 	Added []string
 }
 
-// maxFaults is after how many faults a compilation ends.
+// maxFaults is the number of faults after which a compilation stops.
 const maxFaults = 50
 
-// Compile applies ops to a graph, one after the other. It is all or nothing:
-// an op that does not fit is an Error of code invalid with a fault for each,
-// whose pointer begins with the op's index, and nothing is compiled. What only
-// fails because of an earlier op is not listed, nor is what comes after many.
+// Compile applies ops to a graph in order. It is all or nothing: if an op does not fit, Compile
+// returns an Error of code invalid with one fault per problem, whose pointer starts with the op's
+// index. Faults that only follow from an earlier failed op are not listed. It stops after
+// maxFaults.
 func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, error) {
 	kind, err := kindFor(base, ops, defs, opts)
 	if err != nil {
@@ -50,7 +50,7 @@ func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, err
 			continue
 		}
 		if len(faults) >= maxFaults {
-			break // enough to mend
+			break // enough to fix
 		}
 		for _, f := range op.apply(d) {
 			text := fmt.Sprintf("op %d %s: %s", i, op.Type(), f.Message)
@@ -92,15 +92,15 @@ func kindFor(base *Graph, ops []Op, defs Definitions, opts Options) (Kind, error
 	return kind, nil
 }
 
-// draft is a graph that ops are being applied to.
+// draft is a graph to which ops are being applied.
 type draft struct {
 	kind  Kind
 	defs  Definitions
 	nodes []*draftNode
-	// times is how often each id stands.
+	// times is how often each id occurs.
 	times map[string]int
 	edges []Edge
-	// failed are ids that an AddNode should have made and did not.
+	// failed are the ids of nodes that an AddNode failed to add.
 	failed map[string]bool
 	added  []string
 }
@@ -136,8 +136,8 @@ func (d *draft) result(base *Graph) Result {
 	}
 }
 
-// node finds a node by id. Without one it gives the faults to report, which
-// are none when an earlier op is to blame.
+// node returns the node of an id, or the faults to report. There are no faults if an earlier op is
+// the cause.
 func (d *draft) node(pointer, id string) (*draftNode, []contracts.Fault) {
 	var found *draftNode
 	for _, n := range d.nodes {
@@ -182,7 +182,7 @@ func (n *draftNode) set(value []byte, path ...string) {
 	readData(&n.Node, data)
 }
 
-// splice replaces what stands at a place; the parts move along.
+// splice replaces the bytes of a span; the positions of the parts are adjusted.
 func (n *draftNode) splice(at span, value []byte) {
 	n.raw = splice(n.raw, at.from, at.to, value)
 	grown := len(value) - (at.to - at.from)

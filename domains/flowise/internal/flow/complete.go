@@ -7,11 +7,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Complete fills in what a flow that no canvas saved leaves out: what the server and
-// the canvas read of a node, as its kind is defined now, and the ends of connections
-// that only say from which node to which. What stands there stays, and a flow that
-// lacks nothing keeps its bytes. The faults are connections that fit nowhere; they
-// are left out. Without a kind that of its nodes is taken.
+// Complete fills in what is missing in a flow that was not saved by the canvas: the node members
+// that the server and the canvas read, from the current definition of the kind, and the handles of
+// edges that only name two nodes. Existing values stay, and a complete flow keeps its bytes. Edges
+// that fit no anchor are removed and returned as faults. An empty kind is derived from the nodes.
 func Complete(g *Graph, defs Definitions, kind Kind) (*Graph, Kind, []contracts.Fault) {
 	if kind == "" {
 		kind = kindBy(g, defs)
@@ -29,7 +28,7 @@ func Complete(g *Graph, defs Definitions, kind Kind) (*Graph, Kind, []contracts.
 	return d.result(g).Graph, kind, faults
 }
 
-// kindBy is KindOf for nodes that need not say their category.
+// kindBy is like KindOf for nodes that may lack their category.
 func kindBy(g *Graph, defs Definitions) Kind {
 	kind := KindOf(g)
 	for _, n := range g.Nodes() {
@@ -72,7 +71,7 @@ func (d *draft) complete(n *draftNode, def *knowledge.Definition) {
 	n.category = def.Category
 	for _, f := range n.params() {
 		p := f.decode()
-		read := d.kind != Agentflow && !falsy(p.Default) || p.Name == "agentTools" // the server reads these without asking
+		read := d.kind != Agentflow && !falsy(p.Default) || p.Name == "agentTools" // the server reads these unconditionally
 		if _, has := n.Input(p.Name); !has && read {
 			n.set(defaultOf(&p), "data", "inputs", p.Name)
 		}
@@ -80,7 +79,7 @@ func (d *draft) complete(n *draftNode, def *knowledge.Definition) {
 	d.completePlace(n)
 }
 
-// typeOf is the type of a JSON value, as the byte that it begins with; numbers have one.
+// typeOf returns the first byte of a JSON value as its type, the same for all numbers.
 func typeOf(value []byte) byte {
 	if b := firstByte(value); b < '0' || b > '9' {
 		return b
@@ -90,7 +89,7 @@ func typeOf(value []byte) byte {
 
 func isEmptyList(value []byte) bool { return string(compact(value)) == "[]" }
 
-// completePlace gives a node what the canvas draws it by.
+// completePlace adds the members with which the canvas draws a node.
 func (d *draft) completePlace(n *draftNode) {
 	if _, has := get(n.raw, "position"); !has {
 		n.set(encode(Point{}), "position")
@@ -108,7 +107,7 @@ func (d *draft) completePlace(n *draftNode) {
 	}
 }
 
-// completeEdges connects again what has no handles.
+// completeEdges connects edges without handles again.
 func (d *draft) completeEdges() []contracts.Fault {
 	var faults []contracts.Fault
 	for _, e := range slices.Clone(d.edges) {

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// TestCompleteKeepsWhatACanvasSaved: a flow that lacks nothing keeps its bytes.
+// TestCompleteKeepsWhatACanvasSaved: a complete flow keeps its bytes.
 func TestCompleteKeepsWhatACanvasSaved(t *testing.T) {
 	for name, ops := range built() {
 		made := compile(t, nil, ops)
@@ -17,13 +17,13 @@ func TestCompleteKeepsWhatACanvasSaved(t *testing.T) {
 	}
 }
 
-// TestCompleteBuildsWhatIsOnlyNamed: nodes that say their kind and values, and edges
-// from node to node, become what the canvas would have made.
+// TestCompleteBuildsWhatIsOnlyNamed: nodes with only kind and values, and edges between nodes,
+// become what the canvas would create.
 func TestCompleteBuildsWhatIsOnlyNamed(t *testing.T) {
 	tests := map[string]struct {
 		flow string
 		kind flow.Kind
-		// faults are connections that fit nowhere.
+		// faults are edges that fit no anchor.
 		faults int
 	}{
 		"an agentflow": {`{"nodes":[{"id":"startAgentflow_0","data":{"name":"startAgentflow","inputs":{"startInputType":"chatInput"}}},

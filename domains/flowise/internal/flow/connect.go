@@ -41,7 +41,7 @@ func (op *Connect) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// connect adds an edge, its keys in the order of the canvas.
+// connect adds an edge, with its keys in the order of the canvas.
 func (d *draft) connect(source, sourceHandle, target, targetHandle, style string, more func(*objectBuilder)) {
 	var b objectBuilder
 	b.add("source", encode(source))
@@ -56,13 +56,12 @@ func (d *draft) connect(source, sourceHandle, target, targetHandle, style string
 	d.edges = append(d.edges, readEdge(b.bytes()))
 }
 
-// edgeID is the id that the canvas gives an edge.
+// edgeID returns the id that the canvas gives an edge.
 func edgeID(source, sourceHandle, target, targetHandle string) string {
 	return strings.Join([]string{source, sourceHandle, target, targetHandle}, "-")
 }
 
-// resolve finds the two ends by name, or by what fits where a name is left
-// out.
+// resolve finds the two anchors by name or, if a name is missing, by compatibility.
 func (op *Connect) resolve(d *draft, source, target *draftNode) (out, in field, faults []contracts.Fault) {
 	outs, _ := source.outputs()
 	if len(outs) == 0 {
@@ -86,7 +85,7 @@ func (op *Connect) resolve(d *draft, source, target *draftNode) (out, in field, 
 	return op.match(source, target, outs, ins)
 }
 
-// pick finds a field by name, by label, or as the only one.
+// pick finds a field by name or label, or the only one.
 func pick(fields []field, name string) field {
 	if f, ok := byName(fields, name); ok {
 		return f
@@ -102,8 +101,8 @@ func pick(fields []field, name string) field {
 	return nil
 }
 
-// targets lists what connections can end at: anchors, and parameters that take
-// the value of another node.
+// targets returns the inputs that accept an edge: anchors, and parameters that accept the value of
+// another node.
 func targets(n Node) []field {
 	ins := n.anchors()
 	for _, f := range n.params() {
@@ -121,7 +120,7 @@ func (op *Connect) noTarget(n Node, ins []field) string {
 	return unknown("anchor of "+n.id, op.TargetAnchor, names(ins))
 }
 
-// open leaves the anchors that can take one more connection.
+// open returns the anchors that accept one more edge.
 func (d *draft) open(target *draftNode, ins []field) []field {
 	anchors := target.anchors()
 	return slices.DeleteFunc(slices.Clone(ins), func(f field) bool {
@@ -140,8 +139,8 @@ func (d *draft) taken(handle, target string) string {
 	return ""
 }
 
-// match finds the one pair that fits. Among several outputs the selected one
-// comes first.
+// match finds the only compatible pair of anchors. If a node has several outputs, it tries the
+// selected one first.
 func (op *Connect) match(source, target *draftNode, outs, ins []field) (out, in field, faults []contracts.Fault) {
 	selected := source.output()
 	outs = slices.Clone(outs)
@@ -187,8 +186,7 @@ func (op *Connect) mismatch(source, target *draftNode, outs []field) []contracts
 	return fault(place, "%s gives %s, which does not fit %s%s", source.id, strings.Join(gives, " or "), what, hint)
 }
 
-// check refuses a second connection to a single anchor, a repeated one and a
-// circle.
+// check rejects a second edge to a single anchor, a duplicate edge and a cycle.
 func (op *Connect) check(d *draft, source *draftNode, out, in field) []contracts.Fault {
 	handle := in.text("id")
 	for _, e := range d.edges {
@@ -205,7 +203,7 @@ func (op *Connect) check(d *draft, source *draftNode, out, in field) []contracts
 	return nil
 }
 
-// reaches reports whether edges lead from one node to another.
+// reaches reports whether a path of edges leads from one node to another.
 func (d *draft) reaches(from, to string) bool {
 	next := make(map[string][]string, len(d.edges))
 	for _, e := range d.edges {
@@ -226,7 +224,7 @@ func (d *draft) reaches(from, to string) bool {
 	return false
 }
 
-// choose selects the output of a node that gives one at a time.
+// choose selects the output of a node that has one output at a time.
 func (op *Connect) choose(d *draft, source *draftNode, out field) []contracts.Fault {
 	if _, one := source.outputs(); !one {
 		return nil
@@ -234,7 +232,7 @@ func (op *Connect) choose(d *draft, source *draftNode, out field) []contracts.Fa
 	return d.chooseOutput(source, out.text("name"), "/source_anchor")
 }
 
-// chooseOutput selects an output, unless another is connected.
+// chooseOutput selects an output, unless another one is connected.
 func (d *draft) chooseOutput(n *draftNode, name, place string) []contracts.Fault {
 	outs, one := n.outputs()
 	if !one {
@@ -256,8 +254,8 @@ func (d *draft) chooseOutput(n *draftNode, name, place string) []contracts.Fault
 	return nil
 }
 
-// write puts the reference into the input. A parameter that takes variables
-// keeps its text: it says itself where the value goes.
+// write stores the reference in the input. The text of a parameter that accepts variables is kept,
+// because it contains the reference itself.
 func (op *Connect) write(d *draft, target *draftNode, in field) {
 	name, ref := in.text("name"), encode(reference(op.SourceNodeID))
 	_, anchor := byID(target.anchors(), in.text("id"))
@@ -281,7 +279,7 @@ func (op *Connect) write(d *draft, target *draftNode, in field) {
 		}
 	}
 	if named > d.joined(op.SourceNodeID, target.id, in.text("id")) {
-		return // it was named without a connection
+		return // it contains the reference already
 	}
 	items = append(items, ref)
 	if name == "tools" {
@@ -290,7 +288,7 @@ func (op *Connect) write(d *draft, target *draftNode, in field) {
 	target.set(joinArray(items), "data", "inputs", name)
 }
 
-// toolRank is the order that the canvas gives tools: readers, writers, others.
+// toolRank is the canvas's order of tools: readers, writers, others.
 func toolRank(item []byte) int {
 	text := string(item)
 	switch {

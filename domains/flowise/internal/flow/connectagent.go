@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// connectAgent connects two nodes of an AGENTFLOW: an edge is what runs next,
-// and ends at the node itself.
+// connectAgent connects two AGENTFLOW nodes. Such an edge defines what runs next, and ends at the
+// node itself.
 func (op *Connect) connectAgent(d *draft, source, target *draftNode) []contracts.Fault {
 	outs := source.ends()
 	switch {
@@ -44,8 +44,8 @@ func (op *Connect) connectAgent(d *draft, source, target *draftNode) []contracts
 	return nil
 }
 
-// agentOutput finds the handle of an output: the only one, a number, or the
-// name that people use for it.
+// agentOutput returns the handle of an output, by number or common name; the name may be omitted if
+// there is only one.
 func (op *Connect) agentOutput(source *draftNode, outs []field) (handle string, faults []contracts.Fault) {
 	name := op.SourceAnchor
 	if len(outs) == 1 {
@@ -68,7 +68,7 @@ func (op *Connect) agentOutput(source *draftNode, outs []field) (handle string, 
 	return outs[i].text("id"), nil
 }
 
-// agentOutputNames returns the names of several outputs, in their order.
+// agentOutputNames returns the common names of several outputs, in order.
 func agentOutputNames(node string, count int) []string {
 	if node == nodeHuman {
 		return []string{"proceed", "reject"}
@@ -101,8 +101,8 @@ func agentEdgeData(source, target *draftNode, handle string) []byte {
 	return b.bytes()
 }
 
-// resizeOutputs returns a condition as many outputs as it has cases. The edge of
-// "else" stays the edge of "else".
+// resizeOutputs gives a condition node as many outputs as it has cases. The edge of "else" stays
+// the edge of "else".
 func (d *draft) resizeOutputs(n *draftNode, param string, value []byte) []contracts.Fault {
 	name := n.Name()
 	rest := 0
@@ -153,7 +153,7 @@ func outputIndex(e Edge, id string) (int, bool) {
 	return i, err == nil
 }
 
-// moveOutput lets the edges of one output begin at another.
+// moveOutput moves the edges of one output to another.
 func (d *draft) moveOutput(id string, from, to int) {
 	for i, e := range d.edges {
 		if at, ok := outputIndex(e, id); !ok || at != from {

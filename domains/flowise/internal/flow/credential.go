@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// nestedCredential is where Flowise looks for the credential of a component
-// that a parameter of an AGENTFLOW node chose.
+// nestedCredential is the key under which Flowise looks for the credential of a component that a
+// parameter of an AGENTFLOW node selects.
 const nestedCredential = "FLOWISE_CREDENTIAL_ID"
 
 func (op *BindCredential) apply(d *draft) []contracts.Fault {
@@ -37,7 +37,7 @@ func misfit(kind string, fits []string) string {
 	return "a credential of type " + kind + " does not fit; these do: " + strings.Join(fits, ", ")
 }
 
-// bindNested binds to the component that a parameter of the node chose.
+// bindNested binds a credential to a component that a parameter of the node selects.
 func (op *BindCredential) bindNested(d *draft, n *draftNode) []contracts.Fault {
 	places := d.components(n.Node)
 	known := make([]string, 0, len(places))
@@ -69,13 +69,13 @@ func (op *BindCredential) bindNested(d *draft, n *draftNode) []contracts.Fault {
 	return nil
 }
 
-// component is a choice in a node that takes a credential of its own.
+// component is a selected component that takes a credential.
 type component struct {
 	path string
 	def  *knowledge.Definition
 }
 
-// components lists the chosen components of a node that take a credential.
+// components returns the selected components of a node that take a credential.
 func (d *draft) components(n Node) []component {
 	var out []component
 	for _, c := range chosen(n, d.defs) {
@@ -86,23 +86,23 @@ func (d *draft) components(n Node) []component {
 	return out
 }
 
-// choice is a component that a parameter of a node chose.
+// choice is a component that a parameter of a node selects.
 type choice struct {
 	path   string
 	name   string
 	def    *knowledge.Definition
 	config []byte
-	// keys lead to the configuration from the node's inputs.
+	// keys is the path from the node's inputs to the component's configuration.
 	keys []string
 	item int
 }
 
-// chosen lists the components that the parameters of a node chose, also those
-// in the items of arrays.
+// chosen returns the components that the parameters of a node select, including those in array
+// items.
 func chosen(n Node, defs Definitions) []choice {
 	var out []choice
 	if !bytes.Contains(n.part(partInputParams), []byte(`"loadConfig"`)) {
-		return nil // as most nodes
+		return nil // the case for most nodes
 	}
 	inputs := n.part(partInputs)
 	for _, f := range n.params() {
@@ -142,25 +142,25 @@ func appendChoice(out []choice, object []byte, name, path string, item int, defs
 	return append(out, choice{path: path, name: component, def: def, config: config, keys: keys, item: item})
 }
 
-// CredentialPlace is where a graph takes a credential.
+// CredentialPlace is a place in a graph that takes a credential.
 type CredentialPlace struct {
 	NodeID string
-	// ParamName is the parameter whose chosen component takes it; empty, the
-	// node itself does.
+	// ParamName is the parameter whose selected component takes the credential. If empty, the node
+	// itself takes it.
 	ParamName string
 	Types     []string
-	// Optional means that it works without one.
+	// Optional means that the flow works without a credential.
 	Optional bool
-	// Bound is the id of the credential that is there, or "".
+	// Bound is the id of the bound credential, or "".
 	Bound string
 }
 
-// Bind is the op that puts a credential there.
+// Bind returns the op that binds a credential here.
 func (p CredentialPlace) Bind(id string) *BindCredential {
 	return &BindCredential{OpType: OpBindCredential, NodeID: p.NodeID, ParamName: p.ParamName, CredentialID: id}
 }
 
-// CredentialPlaces lists where a graph takes credentials.
+// CredentialPlaces returns the places of a graph that take credentials.
 func CredentialPlaces(g *Graph, defs Definitions) []CredentialPlace {
 	var out []CredentialPlace
 	for _, n := range g.Nodes() {
@@ -179,18 +179,17 @@ func CredentialPlaces(g *Graph, defs Definitions) []CredentialPlace {
 	return out
 }
 
-// ownCredential is the credential that a node itself takes: as it describes it,
-// or, since a node may be older than that, as its kind is defined now. It is the
-// one place where the two are put together; the server looks at data.credential
-// and asks neither.
+// ownCredential returns the credential parameter of a node: as the node describes it or, because a
+// node may be older than its definition, as its kind is defined now. The server itself only reads
+// data.credential.
 func ownCredential(n Node, defs Definitions) (knowledge.Param, bool) {
 	def, known := defs.Node(n.name)
 	own, has := byName(n.params(), "credential")
 	switch {
 	case has:
 		p := own.decode()
-		// A node may have a parameter of this name that is none, and a kind of node
-		// may have lost its credential.
+		// A node may have an unrelated parameter with this name, and its kind may no longer take a
+		// credential.
 		p.Optional = p.Optional || p.Type != "credential" || known && (def.Credential == nil || def.Credential.Optional)
 		return p, true
 	case known && def.Credential != nil:

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Diff is what changed between two graphs, briefly enough for a person's
-// review and for a prompt.
+// Diff lists the changes between two graphs, short enough for a person's review and for a prompt.
 type Diff struct {
 	NodesAdded   []NodeRef     `json:"nodes_added,omitempty"`
 	NodesRemoved []NodeRef     `json:"nodes_removed,omitempty"`
@@ -19,27 +18,26 @@ type Diff struct {
 	Credentials  []string      `json:"credentials_changed,omitempty"`
 	EdgesAdded   []string      `json:"edges_added,omitempty"`
 	EdgesRemoved []string      `json:"edges_removed,omitempty"`
-	// Other are nodes and edges of which something else changed, and "the canvas"
-	// for what stands beside them.
+	// Other lists nodes and edges with any other change, and "the canvas" for changes outside of
+	// nodes and edges.
 	Other []string `json:"other_changes,omitempty"`
 }
 
-// NodeRef names a node.
+// NodeRef identifies a node.
 type NodeRef struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Label string `json:"label"`
 }
 
-// Renaming is a new label of a node.
+// Renaming is a changed label of a node.
 type Renaming struct {
 	ID     string `json:"id"`
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
 
-// ParamChange is a new value of a parameter. Long values are cut and secret
-// ones hidden.
+// ParamChange is a changed parameter value. Long values are shortened and secrets are hidden.
 type ParamChange struct {
 	NodeID string `json:"node_id"`
 	Param  string `json:"param"`
@@ -47,8 +45,8 @@ type ParamChange struct {
 	After  string `json:"after"`
 }
 
-// Compare reports what makes after out of before. Nodes and edges are known by
-// their ids; of several nodes with one id, by their order.
+// Compare returns the changes from before to after. Nodes and edges are matched by id, and several
+// nodes with one id by their order.
 func Compare(before, after *Graph, defs Definitions) Diff {
 	d := comparison{defs: defs}
 	old, kept := before.byID(), after.byID()
@@ -78,7 +76,7 @@ func Compare(before, after *Graph, defs Definitions) Diff {
 	return d.Diff
 }
 
-// comparison is a diff in the making.
+// comparison is a diff under construction.
 type comparison struct {
 	Diff
 	defs Definitions
@@ -101,8 +99,8 @@ func nth(nodes []*Node, i int) *Node {
 	return nil
 }
 
-// compareRest adds what is left: members of edges beside their ends, and what
-// stands beside the two lists.
+// compareRest adds the remaining changes: other members of edges, and everything outside of the two
+// lists.
 func (d *comparison) compareRest(before, after *Graph) {
 	if len(d.EdgesAdded)+len(d.EdgesRemoved) == 0 {
 		was, now := apart(before, after), apart(after, before)
@@ -117,7 +115,7 @@ func (d *comparison) compareRest(before, after *Graph) {
 	}
 }
 
-// frame is what stands beside the lists of nodes and edges.
+// frame returns the bytes outside of the lists of nodes and edges.
 func (g *Graph) frame() []byte {
 	first, second := g.nodes.at, g.edges.at
 	if first.from > second.from {
@@ -147,8 +145,8 @@ func (d *comparison) compareNode(was, now *Node) {
 	}
 }
 
-// compareData reports whether more changed than what the diff has a place for.
-// What the canvas shows of the parameters follows the values.
+// compareData reports whether anything changed that the diff has no field for. Display marks of
+// parameters are ignored, because they follow the values.
 func (d *comparison) compareData(was, now *Node, keys []string) (other bool) {
 	for _, key := range keys {
 		switch key {
@@ -167,7 +165,7 @@ func (d *comparison) compareData(was, now *Node, keys []string) (other bool) {
 	return other
 }
 
-// changed lists the keys whose values are not the same bytes.
+// changed returns the keys whose values differ in their bytes.
 func changed(before, after []byte) []string {
 	var keys []string
 	was, now := over(before), over(after)
@@ -177,7 +175,7 @@ func changed(before, after []byte) []string {
 			return keys
 		}
 		if !more || !also || !bytes.Equal(was.key, now.key) {
-			return changedAnyhow(before, after) // their keys do not stand in the same order
+			return changedAnyhow(before, after) // the keys are in a different order
 		}
 		if !bytes.Equal(was.value(), now.value()) {
 			keys = append(keys, unquote(now.key))
@@ -209,7 +207,7 @@ func (d *comparison) compareInputs(was, now *Node) {
 		a, _ := get(before, key)
 		b, _ := get(after, key)
 		if _, wired := byName(anchors, key); wired {
-			continue // what a connection wrote shows as an edge
+			continue // what a connection wrote appears as an edge
 		}
 		d.Params = append(d.Params, ParamChange{
 			NodeID: now.id, Param: key, Before: clip(old.show(key, a)), After: clip(fresh.show(key, b)),
@@ -217,7 +215,7 @@ func (d *comparison) compareInputs(was, now *Node) {
 	}
 }
 
-// shown is a value as people write it: texts without quotes.
+// shown returns a value for people: text without quotes.
 func shown(raw []byte) string {
 	if firstByte(raw) == '"' {
 		return unquote(raw)
@@ -241,7 +239,7 @@ func edgesNotIn(g, other *Graph) []string {
 	return out
 }
 
-// apart lists the edges of a graph that are not the very bytes of the other's.
+// apart returns the edges of a graph that do not share their bytes with the other graph.
 func apart(g, other *Graph) []Edge {
 	same := make(map[*byte]bool, len(other.Edges()))
 	for _, e := range other.Edges() {
@@ -250,7 +248,7 @@ func apart(g, other *Graph) []Edge {
 	return slices.DeleteFunc(slices.Clone(g.Edges()), func(e Edge) bool { return same[&e.raw[0]] })
 }
 
-// String writes an edge by its nodes and anchors.
+// String formats an edge as nodes and anchors.
 func (e Edge) String() string {
 	from, to := e.Source, e.Target
 	output, input := e.anchors()
@@ -269,7 +267,7 @@ func (d Diff) Empty() bool {
 		len(d.Params)+len(d.Credentials)+len(d.EdgesAdded)+len(d.EdgesRemoved)+len(d.Other) == 0
 }
 
-// String writes the diff one change a line.
+// String formats the diff, one change per line.
 func (d Diff) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -12,12 +12,12 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// noIndex is for parameters that stand in no array.
+// noIndex is the index for parameters outside of arrays.
 const noIndex = -1
 
-// displayed reports whether the canvas shows a parameter, by the values of
-// others. index is the place of the array item that it stands in. The rules
-// are the canvas's own: a text is compared for equality and as a pattern.
+// displayed reports whether the canvas shows a parameter, given the other values. index is the
+// index of its array item, or noIndex. The rules are the canvas's: text is compared for equality
+// and as a pattern.
 func displayed(p *knowledge.Param, inputs map[string]any, index int) bool {
 	for path, want := range p.Show {
 		if !holds(want, valueAt(inputs, path, index)) {
@@ -32,7 +32,7 @@ func displayed(p *knowledge.Param, inputs map[string]any, index int) bool {
 	return true
 }
 
-// valueAt walks a path such as conditions[$index].type.
+// valueAt returns the value at a path such as conditions[$index].type.
 func valueAt(inputs map[string]any, path string, index int) any {
 	path = strings.ReplaceAll(path, "$index", strconv.Itoa(index))
 	steps, _ := parsePath(path)
@@ -61,7 +61,7 @@ func valueAt(inputs map[string]any, path string, index int) any {
 	return v
 }
 
-// holds compares one condition with what is there.
+// holds reports whether one display condition is met.
 func holds(want, got any) bool {
 	if list, ok := got.([]any); ok {
 		return slices.ContainsFunc(list, func(item any) bool { return holdsOne(want, item) })
@@ -87,7 +87,7 @@ func holdsOne(want, got any) bool {
 	}
 }
 
-// plainText is a value as JavaScript joins it into a text.
+// plainText formats a value like JavaScript's string concatenation.
 func plainText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -103,14 +103,14 @@ func plainText(v any) string {
 	}
 }
 
-// step is one part of the path to a value: a key, or a place in a list.
+// step is one part of a path: a key or a list index.
 type step struct {
 	key   string
 	index int
 	list  bool
 }
 
-// parsePath reads "a.b[0].c".
+// parsePath parses "a.b[0].c".
 func parsePath(path string) ([]step, bool) {
 	var out []step
 	for part := range strings.SplitSeq(path, ".") {
@@ -143,8 +143,8 @@ func parsePath(path string) ([]step, bool) {
 	return out, true
 }
 
-// refreshDisplay brings the marks of what the canvas shows in line with a value
-// that changed. Nodes of old versions carry no marks, and get none.
+// refreshDisplay updates the display marks after a value changed. Nodes of old versions have no
+// marks and get none.
 func (n *draftNode) refreshDisplay(name string) {
 	var inputs map[string]any
 	params := n.part(partInputParams)
@@ -170,7 +170,7 @@ func (n *draftNode) refreshDisplay(name string) {
 	}
 }
 
-// inputs returns the values of a node decoded.
+// inputs returns the decoded values of a node.
 func (n Node) inputs() map[string]any {
 	raw := n.part(partInputs)
 	inputs, _ := decoded(raw).(map[string]any)

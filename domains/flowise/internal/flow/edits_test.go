@@ -14,14 +14,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// edit is a generated change and what must be said of it. The label comes from
-// the definitions and the flow alone, never from what is tested: "" is valid,
-// a pointer refuses the op, "CATEGORY pointer" is a finding in the result.
+// edit is a generated edit with its expected result. The label is derived only from the definitions
+// and the flow, not from the code under test: "" is valid, a pointer means that the op is refused,
+// "CATEGORY pointer" is a finding in the result.
 type edit struct {
 	ops, op, finding string
 }
 
-// generator makes edits for one flow.
+// generator generates edits of one flow.
 type generator struct {
 	random *rand.Rand
 	defs   *knowledge.Snapshot
@@ -84,7 +84,7 @@ func quoted(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// next returns an edit of a kind; false means that the flow has no place for it.
+// next returns an edit of a kind, or false if the flow has no place for it.
 func (g *generator) next(kind int) (edit, bool) {
 	switch kind % 10 {
 	case 0:
@@ -118,7 +118,7 @@ func (g *generator) addNote() edit {
 	return edit{ops: quoted(`[{"op_type":"AddNode","node_name":%s,"params":{"note":"look here"}}]`, name)}
 }
 
-// setText sets a text that the current canvas shows always.
+// setText sets a text parameter that the current canvas always displays.
 func (g *generator) setText(value, label string) (edit, bool) {
 	n, p, ok := g.param(func(p object) bool { return text(p, "type") == "string" && p["show"] == nil && p["hide"] == nil })
 	if !ok {
@@ -147,9 +147,8 @@ func (g *generator) setOption() (edit, bool) {
 	return edit{ops: quoted(`[{"op_type":"SetParam","node_id":%s,"param_name":%s,"value":%s}]`, text(n, "id"), text(p, "name"), option), op: label}, true
 }
 
-// param finds a parameter whose name stands once. Texts that name something, or
-// have a form of their own, are left out: what is right there is not in the
-// definitions.
+// param returns a parameter with a unique name. Texts that are names or have a required form are
+// left out: the definitions do not say which values are valid.
 func (g *generator) param(fits func(object) bool) (node, param object, ok bool) {
 	named := []string{"functionInputVariables", "iterationInput", "loopToName", "basepath", "includesTables", "ignoreTables"}
 	for _, i := range g.random.Perm(len(g.nodes)) {
@@ -165,8 +164,8 @@ func (g *generator) param(fits func(object) bool) (node, param object, ok bool) 
 	return nil, nil, false
 }
 
-// leaves are nodes with one edge, that goes out, into an anchor that carries
-// values: taking it away makes a hole exactly there.
+// hole removes a node whose only edge goes into an anchor that carries values, so that exactly this
+// anchor is empty.
 func (g *generator) hole(remove func(edge object) string) (edit, bool) {
 	for _, i := range g.random.Perm(len(g.edges)) {
 		e := g.edges[i]
@@ -187,8 +186,7 @@ func (g *generator) hole(remove func(edge object) string) (edit, bool) {
 	return edit{}, false
 }
 
-// anchor returns the required or optional anchor that an edge ends at, in a node
-// that takes part in the run: one whose edges lead to an end.
+// anchor returns the anchor at which an edge ends, in a node that is part of the run.
 func (g *generator) anchor(e object) (anchor object, at int, ok bool) {
 	at = slices.IndexFunc(g.nodes, func(n object) bool { return text(n, "id") == text(e, "target") })
 	if at < 0 || g.kind != flow.Chatflow {
@@ -206,7 +204,7 @@ func (g *generator) anchor(e object) (anchor object, at int, ok bool) {
 	return nil, 0, false
 }
 
-// required asks the node and the current definition, as the canvas does.
+// required checks the node and the current definition, as the canvas does.
 func required(defs *knowledge.Snapshot, anchor, data object) bool {
 	def, known := defs.Node(text(data, "name"))
 	if anchor["optional"] == true || !known {
@@ -235,7 +233,7 @@ func (g *generator) remove() (edit, bool) {
 	})
 }
 
-// connectNew adds a node for a list anchor, or one that runs next.
+// connectNew adds a node for a list anchor, or a node that runs next.
 func (g *generator) connectNew() (edit, bool) {
 	if g.kind == flow.Agentflow {
 		return edit{ops: `[{"op_type":"AddNode","node_name":"directReplyAgentflow","node_id":"fresh","params":{"directReplyMessage":"hi"}},
@@ -252,7 +250,7 @@ func (g *generator) connectNew() (edit, bool) {
 	return edit{}, false
 }
 
-// connectWrong adds a node that gives what the anchor does not take.
+// connectWrong adds a node that the anchor does not accept.
 func (g *generator) connectWrong() (edit, bool) {
 	if g.kind == flow.Agentflow {
 		return edit{ops: `[{"op_type":"AddNode","node_name":"llmAgentflow","node_id":"fresh"},
@@ -269,7 +267,7 @@ func (g *generator) connectWrong() (edit, bool) {
 	return edit{}, false
 }
 
-// verdict is what the compiler and the validator say, in the words of a label.
+// verdict returns the result of compiler and validator in the form of a label.
 func verdict(tb testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flow.Report) (op, findings string, data []byte) {
 	tb.Helper()
 	r, err := flow.Compile(base, ops(tb, e.ops), definitions(tb), flow.Options{Kind: kind})
@@ -289,7 +287,7 @@ func verdict(tb testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flo
 	return "", strings.Join(out, "; "), r.FlowData
 }
 
-// editsOf returns 20 edits, each of a kind that fits the flow.
+// editsOf returns 20 edits of the kinds that fit the flow.
 func editsOf(tb testing.TB, s sample) []edit {
 	tb.Helper()
 	g := newGenerator(tb, s)
@@ -322,7 +320,7 @@ func TestMarketplaceEdits(t *testing.T) {
 	}
 }
 
-// TestLiveEdits: what passes is accepted by a real server, byte for byte.
+// TestLiveEdits: what passes is accepted by a real server byte by byte.
 func TestLiveEdits(t *testing.T) {
 	s := live(t)
 	for _, one := range marketplace(t) {
@@ -334,8 +332,8 @@ func TestLiveEdits(t *testing.T) {
 	}
 }
 
-// keptEdits stores every edit of a sample that passes, each on top of the same
-// row, looks at what the server keeps, and counts them.
+// keptEdits stores every valid edit of a sample, each on top of the same row, checks the stored
+// bytes, and returns the number of edits.
 func (s server) keptEdits(t *testing.T, one sample, then func(id string, e edit)) (valid int) {
 	t.Helper()
 	base, err := flow.Decompile(one.data)
@@ -358,7 +356,7 @@ func (s server) keptEdits(t *testing.T, one sample, then func(id string, e edit)
 		}
 		valid++
 		if sent[string(data)] {
-			continue // drawn twice
+			continue // a duplicate
 		}
 		sent[string(data)] = true
 		if status, answer := s.call(t, http.MethodPut, "/chatflows/"+id, map[string]any{"flowData": string(data)}); status != http.StatusOK {

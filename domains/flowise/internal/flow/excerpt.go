@@ -2,25 +2,26 @@ package flow
 
 import "strings"
 
-// Excerpt is one node as a reasoning step needs it: its values and what it is
-// connected with, not its schema, and nothing of the rest of the flow.
+// Excerpt describes one node for a prompt: its values and connections, without its schema or the
+// rest of the flow.
 type Excerpt struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Label  string `json:"label,omitempty"`
 	Output string `json:"output,omitempty"`
 	Parent string `json:"parent,omitempty"`
-	// Credential means that one is bound.
+	// Credential means that a credential is bound.
 	Credential bool `json:"credential,omitempty"`
-	// Params are all values that are not empty, as "name=value".
+	// Params are all non-empty values, as "name=value".
 	Params []string `json:"params"`
 	Edges  []string `json:"edges"`
 }
 
-// maxExcerptValue bounds one value of an excerpt.
+// maxExcerptValue bounds the length of one value in an excerpt.
 const maxExcerptValue = 400
 
-// ExcerptOf describes one node of a graph, without its secrets.
+// ExcerptOf describes one node of a graph, without secrets. It reports false if there is no such
+// node.
 func ExcerptOf(g *Graph, id string, defs Definitions) (Excerpt, bool) {
 	n, ok := g.Node(id)
 	if !ok {
@@ -53,7 +54,7 @@ func clipTo(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Nearest words why an id is none of the graph's nodes.
+// Nearest returns a message that an id is not in the graph, with the closest one.
 func (g *Graph) Nearest(id string) string {
 	ids := make([]string, 0, len(g.Nodes()))
 	for i := range g.Nodes() {

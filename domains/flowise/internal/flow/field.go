@@ -6,9 +6,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// decode returns an input with all it says; one that cannot be read is empty. It
-// is written out because a flow describes thousands of inputs, most of them by
-// a few short members.
+// decode returns an input with all its members, or an empty one if it cannot be decoded. It is
+// written by hand for speed: a flow describes thousands of inputs, most with a few short members.
 func (f field) decode() knowledge.Param {
 	p := knowledge.Param{Raw: json.RawMessage(f)}
 	for c := over(f); c.next(); {
@@ -19,7 +18,7 @@ func (f field) decode() knowledge.Param {
 	return p
 }
 
-// decodeMember reports whether the value fits its key.
+// decodeMember decodes a member and reports whether its value has the right type.
 func decodeMember(p *knowledge.Param, c *cursor, value []byte) bool {
 	switch {
 	case c.is("label"):

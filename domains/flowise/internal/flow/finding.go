@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Severity reports whether a finding forbids a write.
+// Severity says whether a finding prevents a write.
 type Severity string
 
-// The severities. An error fails when the flow runs, or is refused by the
-// server; a warning works, but is most likely not what was meant.
+// The severities. An error fails at run time or is rejected by the server. A warning works, but is
+// probably not intended.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
 
-// Category describes what kind of repair a finding needs.
+// Category is the kind of fix that a finding needs.
 type Category string
 
 // The categories.
@@ -27,31 +27,31 @@ const (
 	Incomplete Category = "INCOMPLETE"
 )
 
-// CodeAnchorMissing is the rule that what a node cannot do without is connected.
+// CodeAnchorMissing is the rule that a required anchor is connected.
 const CodeAnchorMissing = "anchor_missing"
 
-// CodeParamMissing is the rule that what a node cannot do without has a value.
+// CodeParamMissing is the rule that a required parameter has a value.
 const CodeParamMissing = "param_missing"
 
-// CodeNodeUnknown is the rule that the server has a kind of node.
+// CodeNodeUnknown is the rule that the server has the kind of the node.
 const CodeNodeUnknown = "node_unknown"
 
-// Finding is one thing that is wrong with a flow.
+// Finding is one fault of a flow.
 type Finding struct {
-	// Pointer is the JSON pointer of the place in flowData.
+	// Pointer is the JSON pointer into flowData.
 	Pointer  string   `json:"pointer"`
 	Severity Severity `json:"severity"`
 	Category Category `json:"category"`
-	// Code names the rule, for programs.
+	// Code identifies the rule.
 	Code string `json:"code"`
-	// NodeID is the node that it concerns, if it concerns one.
+	// NodeID is the affected node, if there is one.
 	NodeID  string `json:"node_id,omitempty"`
 	Message string `json:"message"`
-	// Fix is what to do about it.
+	// Fix says how to fix it.
 	Fix string `json:"fix"`
 }
 
-// String writes a finding in one line.
+// String formats a finding as one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s %s %s at %s: %s; %s", f.Severity, f.Category, f.Code, orRoot(f.Pointer), f.Message, f.Fix)
 }
@@ -63,21 +63,21 @@ func orRoot(pointer string) string {
 	return pointer
 }
 
-// Report is what the validator found, in the order of the flow.
+// Report is the result of Validate, in the order of the flow.
 type Report struct {
 	Kind     Kind      `json:"kind"`
 	Findings []Finding `json:"findings"`
-	// SHA256 is the hash of the bytes that were looked at.
+	// SHA256 is the hash of the validated bytes.
 	SHA256 string `json:"sha256"`
 }
 
-// OK reports whether nothing forbids to write the flow.
+// OK reports whether the flow may be written, that is, has no errors.
 func (r Report) OK() bool { return len(r.Errors()) == 0 }
 
-// Errors lists what forbids to write the flow.
+// Errors returns the findings of severity error.
 func (r Report) Errors() []Finding { return r.of(SeverityError) }
 
-// Warnings lists the rest.
+// Warnings returns the findings of severity warning.
 func (r Report) Warnings() []Finding { return r.of(SeverityWarning) }
 
 func (r Report) of(s Severity) []Finding {
@@ -90,9 +90,8 @@ func (r Report) of(s Severity) []Finding {
 	return out
 }
 
-// Since lists the findings that an earlier report does not have, so that an
-// edit is not blamed for what was wrong before. The place in the lists of nodes
-// and edges does not count.
+// Since returns the findings that an earlier report does not have, so that an edit is not blamed
+// for older faults. Positions in the lists of nodes and edges are ignored.
 func (r Report) Since(earlier Report) []Finding {
 	known := map[string]int{}
 	for _, f := range earlier.Findings {
@@ -107,8 +106,7 @@ func (r Report) Since(earlier Report) []Finding {
 	return out
 }
 
-// Split divides the errors into those that an earlier report does not have, as
-// Since does, and those that it has.
+// Split splits the errors into new ones, as Since does, and those that the earlier report has too.
 func (r Report) Split(earlier Report) (added, old []Finding) {
 	added = Report{Findings: r.Since(earlier)}.Errors()
 	return added, slices.DeleteFunc(r.Errors(), func(f Finding) bool { return slices.Contains(added, f) })
@@ -122,8 +120,8 @@ func (f Finding) identity() string {
 	return strings.Join(append([]string{string(f.Severity), f.Code, f.NodeID, f.Message}, place...), "\x00")
 }
 
-// UnknownKinds lists the kinds of nodes that the definitions do not have; with
-// fresher definitions the flow may be right.
+// UnknownKinds returns the kinds of nodes without a definition. The flow may be valid with newer
+// definitions.
 func (r Report) UnknownKinds() []string {
 	var out []string
 	for _, f := range r.Findings {

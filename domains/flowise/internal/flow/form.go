@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// FormField is one value that an AGENTFLOW asks for before it runs.
+// FormField is one input that an AGENTFLOW asks for before it runs.
 type FormField struct {
 	Name  string `json:"name"`
 	Label string `json:"label,omitempty"`
@@ -17,7 +17,7 @@ type FormField struct {
 	Options []string `json:"options,omitempty"`
 }
 
-// String describes a field in a few words.
+// String describes a field briefly.
 func (f FormField) String() string {
 	if len(f.Options) > 0 {
 		return fmt.Sprintf("%s (one of %s)", f.Name, listed(f.Options))
@@ -25,8 +25,8 @@ func (f FormField) String() string {
 	return fmt.Sprintf("%s (%s)", f.Name, f.Type)
 }
 
-// FormOf returns the form that a flow begins with; it begins with a question
-// unless there is one.
+// FormOf returns the form with which a flow starts. begins is false if the flow starts with a
+// question instead.
 func FormOf(g *Graph) (fields []FormField, begins bool) {
 	for _, n := range g.Nodes() {
 		if n.name != nodeStart || textAt(n.part(partInputs), "startInputType") != "formInput" {
@@ -47,9 +47,8 @@ func FormOf(g *Graph) (fields []FormField, begins bool) {
 	return nil, false
 }
 
-// CheckForm reports what is wrong with the values of a form. The server checks
-// none: a field that is missing stays as "{{ $form.name }}" in what the flow
-// says, and an option that is none is taken.
+// CheckForm returns the problems of form values. The server validates none: a missing field stays
+// as "{{ $form.name }}" in the flow's texts, and an invalid option is accepted.
 func CheckForm(fields []FormField, values map[string]any) []string {
 	var out, names []string
 	for _, f := range fields {
@@ -70,7 +69,7 @@ func CheckForm(fields []FormField, values map[string]any) []string {
 	return out
 }
 
-// takes reports whether a value fits the field, as it is or written as text.
+// takes reports whether a value fits the field, also if it is written as text.
 func (f FormField) takes(value any) bool {
 	switch v := value.(type) {
 	case string:

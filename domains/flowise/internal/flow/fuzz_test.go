@@ -8,8 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// FuzzDecompile: what is read is JSON, is written as it was, and never breaks
-// the validator, the summary or a compilation.
+// FuzzDecompile: a decoded flow is JSON and is written unchanged, and nothing panics on it.
 func FuzzDecompile(f *testing.F) {
 	for name := range built() {
 		f.Add(build(f, name).FlowData)
@@ -37,7 +36,7 @@ func FuzzDecompile(f *testing.F) {
 	})
 }
 
-// FuzzDecodeOps: ops that are read can be applied or refused, never more.
+// FuzzDecodeOps: decoded ops are applied or refused without a panic.
 func FuzzDecodeOps(f *testing.F) {
 	for _, text := range built() {
 		f.Add([]byte(text))

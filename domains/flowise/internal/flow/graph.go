@@ -7,9 +7,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Definitions are the kinds of nodes that a server knows. The compiler and the
-// validator ask it, so that they work with a shipped snapshot as well as with
-// definitions that were just repaired.
+// Definitions are the node definitions of a server. They may be the built-in snapshot or refreshed
+// ones.
 type Definitions interface {
 	Node(name string) (*knowledge.Definition, bool)
 	Names() []string
@@ -17,26 +16,26 @@ type Definitions interface {
 
 var _ Definitions = (*knowledge.Snapshot)(nil)
 
-// Graph is decompiled flowData. It is not changed once made, so it may be
-// shared; it keeps the bytes that it was read from.
+// Graph is decoded flowData. It is immutable, so it may be shared between goroutines. It keeps the
+// bytes from which it was read.
 type Graph struct {
 	raw   []byte
 	nodes list[Node]
 	edges list[Edge]
 }
 
-// Node is one node of a graph. Its zero value stands for none.
+// Node is one node of a graph. The zero value means no node.
 type Node struct {
 	raw []byte
 	id  string
-	// No op changes these.
+	// These do not change.
 	name, category, parent string
 	box                    box
 	parts                  parts
 }
 
-// parts are where the members of a node's data stand that are looked at again
-// and again; a place that ends at 0 is none.
+// parts are the positions of the frequently read members of a node's data. A span with end 0 means
+// that the member is absent.
 type parts [partCount]span
 
 const (
@@ -51,7 +50,7 @@ const (
 	partCount
 )
 
-// partKeys are the keys of the parts in a node's data.
+// partKeys are the keys of the parts.
 var partKeys = [partCount]string{
 	partID: "id", partCredential: "credential", partInputs: "inputs", partInputParams: "inputParams",
 	partInputAnchors: "inputAnchors", partOutputAnchors: "outputAnchors", partOutputs: "outputs",
@@ -66,7 +65,7 @@ func (n Node) part(which int) []byte {
 	return n.raw[at.from:at.to:at.to]
 }
 
-// Edge is one connection of a graph.
+// Edge is one edge of a graph.
 type Edge struct {
 	raw          []byte
 	ID           string
@@ -76,20 +75,20 @@ type Edge struct {
 	TargetHandle string
 }
 
-// list is an array of flowData with the bytes around its elements.
+// list is an array of flowData with the bytes between its elements.
 type list[T any] struct {
 	at    span
 	lead  []byte
 	tail  []byte
 	items []T
-	// gaps[i] stands before items[i], from the end of the one before.
+	// gaps[i] are the bytes before items[i], from the end of the item before.
 	gaps [][]byte
 }
 
-// emptyFlow is what Flowise's canvas saves when nothing was drawn yet.
+// emptyFlow is what the canvas saves for an empty drawing.
 const emptyFlow = `{"nodes":[],"edges":[],"viewport":{"x":0,"y":0,"zoom":1}}`
 
-// Empty is a graph without nodes, to build a new flow on.
+// Empty returns a graph without nodes.
 func Empty() *Graph {
 	g, err := Decompile([]byte(emptyFlow))
 	if err != nil {
@@ -98,9 +97,8 @@ func Empty() *Graph {
 	return g
 }
 
-// Decompile reads flowData. It asks only for JSON with lists of nodes and
-// edges; what else may be wrong is for Validate. The graph keeps flowData,
-// which must not be changed afterwards.
+// Decompile reads flowData. It only requires JSON with lists of nodes and edges; Validate finds
+// other faults. The graph keeps flowData, which the caller must not change afterwards.
 func Decompile(flowData []byte) (*Graph, error) {
 	if err := checkJSON(flowData); err != nil {
 		return nil, contracts.Invalid("the flowData is not valid", contracts.Fault{Message: err.Error()})
@@ -108,7 +106,7 @@ func Decompile(flowData []byte) (*Graph, error) {
 	return read(flowData)
 }
 
-// read is Decompile for what is known to be JSON.
+// read is Decompile for valid JSON.
 func read(flowData []byte) (*Graph, error) {
 	g := &Graph{raw: flowData}
 	nodes, edges, faults := topLevel(flowData)
@@ -120,7 +118,7 @@ func read(flowData []byte) (*Graph, error) {
 	return g, nil
 }
 
-// topLevel finds the two lists.
+// topLevel finds the lists of nodes and edges.
 func topLevel(raw []byte) (nodes, edges span, faults []contracts.Fault) {
 	if firstByte(raw) != '{' {
 		return nodes, edges, []contracts.Fault{{Message: "must be an object with the lists nodes and edges"}}
@@ -188,9 +186,9 @@ func readNode(raw []byte) Node {
 	return n
 }
 
-// readData finds the parts of the data that stands at a place of the node.
+// readData finds the parts in the data of a node.
 func readData(n *Node, data span) {
-	n.parts, n.name, n.category = parts{partData: data}, "", "" // of two the last one counts
+	n.parts, n.name, n.category = parts{partData: data}, "", "" // if data occurs twice, the last one counts
 	for c := over(n.raw[data.from:data.to]); c.next(); {
 		switch {
 		case c.is("name"):
@@ -232,26 +230,25 @@ func readEdge(raw []byte) Edge {
 	return e
 }
 
-// textAt returns the string at a path, or "" where there is none.
+// textAt returns the string at a path, or "".
 func textAt(raw []byte, path ...string) string {
 	value, _ := get(raw, path...)
 	return unquoteText(value)
 }
 
-// FlowData returns the bytes that the graph stands for. They must not be
-// changed.
+// FlowData returns the bytes of the graph. The caller must not change them.
 func (g *Graph) FlowData() []byte { return g.raw }
 
-// SHA256 is the hash of FlowData.
+// SHA256 returns the hash of FlowData.
 func (g *Graph) SHA256() string { return contracts.HashBytes(g.raw) }
 
-// Nodes lists the nodes in their order. The list must not be changed.
+// Nodes returns the nodes in order. The caller must not change the slice.
 func (g *Graph) Nodes() []Node { return g.nodes.items }
 
-// Edges lists the edges in their order. The list must not be changed.
+// Edges returns the edges in order. The caller must not change the slice.
 func (g *Graph) Edges() []Edge { return g.edges.items }
 
-// Node returns the first node of an id.
+// Node returns the first node with an id.
 func (g *Graph) Node(id string) (Node, bool) {
 	for _, n := range g.nodes.items {
 		if n.id == id {
@@ -261,8 +258,8 @@ func (g *Graph) Node(id string) (Node, bool) {
 	return Node{}, false
 }
 
-// with returns a graph with other nodes and edges; what is the same keeps its
-// bytes and those between.
+// with returns a graph with other nodes and edges. Unchanged items keep their bytes and the gaps
+// between them.
 func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
 	out := &Graph{nodes: rearrange(g.nodes, nodes, rawNode), edges: rearrange(g.edges, edges, rawEdge)}
 	size := len(g.raw)
@@ -289,8 +286,8 @@ func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
 func rawNode(n Node) []byte { return n.raw }
 func rawEdge(e Edge) []byte { return e.raw }
 
-// rearrange returns a list with other items, each with what stands before it. An
-// item is recognised by the place of its bytes, so it keeps the gap it had.
+// rearrange returns a list with other items, each with the gap before it. Items are matched by the
+// address of their bytes.
 func rearrange[T any](old list[T], items []T, raw func(T) []byte) list[T] {
 	known := make(map[*byte][]byte, len(old.items))
 	for i, item := range old.items {
@@ -313,7 +310,7 @@ func rearrange[T any](old list[T], items []T, raw func(T) []byte) list[T] {
 	return out
 }
 
-// render adds the list to out, and notes where it stands there.
+// render appends the list to out and updates its position.
 func (l *list[T]) render(out []byte, raw func(T) []byte) []byte {
 	l.at.from = len(out)
 	out = append(out, '[')

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// chainOf writes a flow of n nodes, each connected with the next.
+// chainOf returns a flow of n nodes in a chain.
 func chainOf(n int, category, kind, rest string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"nodes":[`)
@@ -23,9 +23,8 @@ func chainOf(n int, category, kind, rest string) []byte {
 	return []byte(b.String())
 }
 
-// TestWorkGrowsWithTheFlowNotFaster: a flow twice as large takes about twice the
-// work, whatever is wrong with it. Work is counted by what is allocated, since
-// time says little on a busy machine.
+// TestWorkGrowsWithTheFlowNotFaster: a flow twice as large needs about twice the work, even if it
+// is invalid. Work is measured in allocations, because times vary on a busy machine.
 func TestWorkGrowsWithTheFlowNotFaster(t *testing.T) { //nolint:paralleltest // counts allocations
 	defs := definitions(t)
 	const small = 300
@@ -65,8 +64,8 @@ func TestWorkGrowsWithTheFlowNotFaster(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
-// TestReportsAndRefusalsAreBounded: what is wrong thousands of times is told
-// some times, and still forbids the write.
+// TestReportsAndRefusalsAreBounded: a fault that occurs thousands of times is reported only some
+// times, and still prevents the write.
 func TestReportsAndRefusalsAreBounded(t *testing.T) {
 	t.Parallel()
 	defs := definitions(t)

@@ -10,7 +10,7 @@ import (
 
 func sortedKeys(m object) []string { return slices.Sorted(maps.Keys(m)) }
 
-// differences lists the places at which two documents differ.
+// differences returns the paths at which two documents differ.
 func differences(a, b []byte) string {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {

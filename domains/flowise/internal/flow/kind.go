@@ -2,24 +2,23 @@ package flow
 
 import "slices"
 
-// Kind is what Flowise calls the type of a chatflow. It stands beside the
-// flowData, not in it.
+// Kind is the type of a chatflow. Flowise stores it beside flowData, not in it.
 type Kind string
 
-// The kinds that have a graph.
+// The kinds with a graph.
 const (
 	Chatflow   Kind = "CHATFLOW"
 	Agentflow  Kind = "AGENTFLOW"
 	Multiagent Kind = "MULTIAGENT"
 )
 
-// Kinds lists every kind.
+// Kinds returns every kind.
 func Kinds() []Kind { return []Kind{Chatflow, Agentflow, Multiagent} }
 
 // Valid reports whether Flowise accepts k as the type of a graph.
 func (k Kind) Valid() bool { return slices.Contains(Kinds(), k) }
 
-// Categories of nodes that decide how a flow runs.
+// Categories of nodes that determine how a flow runs.
 const (
 	categoryAgentflow  = "Agent Flows"
 	categoryMultiagent = "Multi Agents"
@@ -28,7 +27,7 @@ const (
 	categoryStore      = "Vector Stores"
 )
 
-// Names of nodes with a role of their own.
+// Names of nodes with a special role.
 const (
 	nodeStart     = "startAgentflow"
 	nodeIteration = "iterationAgentflow"
@@ -42,8 +41,7 @@ const (
 	nodeMCP       = "customMCP"
 )
 
-// KindOf guesses the kind of a graph from its nodes, for flowData that came
-// without one.
+// KindOf guesses the kind of a graph from its nodes, for flowData without a type.
 func KindOf(g *Graph) Kind {
 	kind := Chatflow
 	for _, n := range g.Nodes() {

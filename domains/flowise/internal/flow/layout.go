@@ -12,7 +12,7 @@ const (
 	rowGap    = 60
 )
 
-// box is where a node stands and how large it is.
+// box is the position and size of a node.
 type box struct {
 	at            Point
 	width, height float64
@@ -28,7 +28,7 @@ func number(raw []byte, path ...string) float64 {
 	return v
 }
 
-// heightOf guesses how tall the canvas draws a node of a chatflow.
+// heightOf estimates the height of a chatflow node on the canvas.
 func heightOf(def *knowledge.Definition) float64 {
 	height := 150.0
 	for i := range def.Inputs {
@@ -39,9 +39,8 @@ func heightOf(def *knowledge.Definition) float64 {
 	return min(height, 800)
 }
 
-// layOut places the nodes that were added, in columns to the right of all that
-// stood there before, by how far they are from the first of their chain. No
-// other node is moved, and the viewport is not touched.
+// layOut places the added nodes in columns to the right of all existing ones, by their distance
+// from the first node of their chain. It does not move other nodes or the viewport.
 func (d *draft) layOut() {
 	groups := map[string][]*draftNode{}
 	var parents []string
@@ -84,8 +83,8 @@ func (d *draft) layOutGroup(parent string, nodes []*draftNode) {
 	}
 }
 
-// freeCorner is the upper left corner of where nothing stands yet. Within an
-// iteration places count from its own corner.
+// freeCorner returns the upper left corner of the free area. In an iteration, positions are
+// relative to the iteration.
 func (d *draft) freeCorner(parent string) Point {
 	corner, found := Point{X: 100, Y: 100}, false
 	if parent != "" {
@@ -120,8 +119,8 @@ func (d *draft) origin(parent string) Point {
 	return Point{}
 }
 
-// columns sorts new nodes by the longest way to them over new edges; within a
-// column they keep the order of the ops.
+// columns sorts new nodes by the longest path of new edges to them. Within a column they keep the
+// order of the ops.
 func (d *draft) columns(nodes []*draftNode) [][]*draftNode {
 	depth := make(map[string]int, len(nodes))
 	for _, n := range nodes {

@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// server is a real Flowise, as FLOWISE_URL and FLOWISE_KEY name it. Without
-// one the tests that need it are skipped, unless REQUIRE_FLOWISE is 1.
+// server is a real Flowise, given by FLOWISE_URL and FLOWISE_KEY. Without one its tests are
+// skipped, unless REQUIRE_FLOWISE is 1.
 type server struct{ url, key, cookie string }
 
 func live(t *testing.T) server {
@@ -34,8 +34,7 @@ func absent(t *testing.T, what string) {
 	t.Skip(what)
 }
 
-// authorize prefers a session, which the server checks ten times as fast as a
-// key.
+// authorize prefers a session, which the server checks ten times as fast as a key.
 func (s server) authorize(req *http.Request) {
 	if s.cookie == "" {
 		req.Header.Set("Authorization", "Bearer "+s.key)
@@ -69,7 +68,7 @@ func (s server) call(t *testing.T, method, path string, body any) (int, []byte) 
 	return res.StatusCode, answer
 }
 
-// create stores a flow until the test ends; "" means that it was refused.
+// create stores a flow until the test ends, or returns the refusal.
 func (s server) create(t *testing.T, kind flow.Kind, data []byte) (id, refusal string) {
 	t.Helper()
 	status, answer := s.call(t, http.MethodPost, "/chatflows", map[string]any{"name": t.Name(), "type": kind, "flowData": string(data)})
@@ -81,7 +80,7 @@ func (s server) create(t *testing.T, kind flow.Kind, data []byte) (id, refusal s
 	return row.ID, ""
 }
 
-// remove cleans up, when the context of the test is over.
+// remove deletes an object after the test's context has ended.
 func (s server) remove(path string) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, s.url+"/api/v1"+path, http.NoBody)
 	if err != nil {
@@ -103,7 +102,7 @@ func (s server) predict(t *testing.T, id, question string) (int, string) {
 	return status, out.Text + out.Message
 }
 
-// run stores a flow and asks it; what is not stored has not run either.
+// run stores a flow and asks it; a flow that is not stored counts as not run.
 func (s server) run(t *testing.T, kind flow.Kind, data, question string) (int, string) {
 	t.Helper()
 	id, refusal := s.create(t, kind, []byte(data))
@@ -116,7 +115,7 @@ func (s server) run(t *testing.T, kind flow.Kind, data, question string) (int, s
 func TestLiveBuilt(t *testing.T) {
 	s := live(t)
 	local := s.local(t)
-	// heard is what the model was told at last.
+	// heard is the last message that the model received.
 	tests := map[string]struct{ flow, question, want, heard string }{
 		"a custom function answers":              {"custom function", "hi", "echo:hi", ""},
 		"the first case of a condition is taken": {"condition", "yes", "YES yes", ""},

@@ -35,7 +35,7 @@ func encoded(tb testing.TB, v any) []byte {
 	return raw
 }
 
-// dig walks keys and indexes.
+// dig returns the value at a path of keys and indexes.
 func dig(tb testing.TB, v any, path ...any) any {
 	tb.Helper()
 	for _, at := range path {
@@ -71,14 +71,14 @@ func put(tb testing.TB, v, value any, path ...any) {
 	m[last] = value
 }
 
-// malformed is one way to break a flow. An empty want means that Flowise runs
-// it all the same, so that there may be warnings but no error.
+// malformed is one way to break a flow. An empty want means that Flowise still runs it, so that
+// only warnings are allowed.
 type malformed struct {
 	flow   string
 	kind   flow.Kind
 	damage func(tb testing.TB, doc object)
 	want   []string
-	// useless means that Flowise runs it although it cannot be meant.
+	// useless means that Flowise runs the flow although it makes no sense.
 	useless bool
 }
 
@@ -90,7 +90,7 @@ func with(value any, path ...any) func(testing.TB, object) {
 	return func(tb testing.TB, doc object) { tb.Helper(); put(tb, doc, value, path...) }
 }
 
-// dropParam takes a parameter out of what the first node describes.
+// dropParam removes a parameter from the first node's description.
 func dropParam(tb testing.TB, doc object, name string) {
 	tb.Helper()
 	params, _ := dig(tb, doc, "nodes", 0, "data", "inputParams").([]any)
@@ -100,7 +100,7 @@ func dropParam(tb testing.TB, doc object, name string) {
 	}), "nodes", 0, "data", "inputParams")
 }
 
-// addParam adds something to what the first node describes.
+// addParam adds a value to the first node's description.
 func addParam(what any) func(testing.TB, object) {
 	return func(tb testing.TB, doc object) {
 		tb.Helper()
@@ -118,7 +118,7 @@ func addTo(list string, node int) func(testing.TB, object) {
 	}
 }
 
-// called gives a node another id, wherever it stands.
+// called changes the id of a node everywhere.
 func called(from, to string) func(testing.TB, object) {
 	return func(tb testing.TB, doc object) {
 		tb.Helper()
@@ -308,7 +308,7 @@ func malformedFlows() map[string]malformed {
 	}
 }
 
-// errorsOf writes the errors as category, code and pointer.
+// errorsOf formats the errors as category, code and pointer.
 func errorsOf(r flow.Report) []string {
 	var out []string
 	for _, f := range r.Errors() {
@@ -406,7 +406,7 @@ func TestBuiltFlowsAreValid(t *testing.T) {
 	}
 }
 
-// TestLiveMalformed compares the table with what a real server does.
+// TestLiveMalformed compares the table with a real server.
 func TestLiveMalformed(t *testing.T) {
 	s := live(t)
 	local := s.local(t)

@@ -11,16 +11,15 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// sample is one real flow that an installed Flowise brings along.
+// sample is a real flow that is part of a Flowise installation.
 type sample struct {
 	name string
 	kind flow.Kind
 	data []byte
 }
 
-// marketplace reads the samples of the Flowise that FLOWISE_MARKETPLACES (the
-// folder) or FLOWISE_DIR (the install) points to. They are not part of this
-// repository, so without one the test is skipped.
+// marketplace reads the samples of the Flowise in FLOWISE_MARKETPLACES (the folder) or FLOWISE_DIR
+// (the installation). They are not part of this repository, so without one the test is skipped.
 func marketplace(t *testing.T) []sample {
 	t.Helper()
 	dir := os.Getenv("FLOWISE_MARKETPLACES")
@@ -52,7 +51,7 @@ func marketplace(t *testing.T) []sample {
 	return out
 }
 
-// shipped is read once; it is never changed.
+// shipped is parsed once and immutable.
 var shipped = sync.OnceValues(knowledge.Shipped)
 
 func definitions(tb testing.TB) *knowledge.Snapshot {

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// masker hides what nobody may see in the values of one node: parameters that
-// are passwords by the schema, of the node or of a component that it chose, and
-// what its name or form gives away. It rather hides too much.
+// masker hides secrets in the values of one node: password parameters of the node or of a selected
+// component, and values whose name or form looks like a secret. It prefers to hide too much.
 type masker struct{ secret map[string]bool }
 
-// maskerOf collects the names of a node's parameters that are passwords.
+// maskerOf returns a masker with the names of a node's password parameters.
 func maskerOf(n Node, defs Definitions) masker {
 	m := masker{secret: map[string]bool{}}
 	for _, f := range n.params() {
@@ -41,11 +40,10 @@ func maskerOf(n Node, defs Definitions) masker {
 	return m
 }
 
-// masked stands for a value that nobody may see.
+// masked replaces a secret.
 const masked = "(hidden)"
 
-// show writes a value for people, texts without quotes, with its secrets
-// hidden.
+// show formats a value for people, text without quotes, with secrets hidden.
 func (m masker) show(name string, raw []byte) string {
 	switch {
 	case m.hides(name) && falsy(raw):
@@ -66,8 +64,7 @@ func (m masker) hides(name string) bool {
 	return m.secret[name] || slices.ContainsFunc(secretNames(), func(end string) bool { return strings.HasSuffix(plain, end) })
 }
 
-// secretNames are how names of secrets end, in small letters and without
-// dashes.
+// secretNames returns the suffixes of names of secrets, in lower case without dashes.
 func secretNames() []string {
 	return []string{
 		"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "secretkey",
@@ -77,7 +74,7 @@ func secretNames() []string {
 
 var onlyReference = regexp.MustCompile(`^(?i:bearer |basic )?\{\{[^{}]*\}\}$`)
 
-// refers reports whether a text only names where its value comes from.
+// refers reports whether a text only refers to another value.
 func refers(text string) bool { return onlyReference.MatchString(strings.TrimSpace(text)) }
 
 var (
@@ -86,7 +83,7 @@ var (
 
 	secretWords = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}`)
 	secretURL   = regexp.MustCompile(`://[^/\s@"']+@`)
-	// secretForm are keys that show by themselves what they are.
+	// secretForm matches keys with a recognizable form.
 	secretForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}` +
 		`|xox[abeoprs]-[A-Za-z0-9-]{10,}|AIza[A-Za-z0-9_-]{30,}|(?:AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|(?:gsk|tvly|pplx|r8)[_-][A-Za-z0-9_-]{20,}` +
 		`|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+)|-----BEGIN[A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END[A-Z ]*-----|$)`)
@@ -94,18 +91,17 @@ var (
 
 const (
 	secretStems = `pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|authorization|cookie` //nolint:gosec // names of secrets, not secrets
-	// quotedValue also takes the quotes of a text within a text.
+	// quotedValue also matches quoted text within a quoted text.
 	quotedValue = `\\+"[^"]*"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`"
 )
 
-// Hide hides the secrets in a text that is shown or kept, such as what a server
-// says of a failure.
+// Hide hides the secrets in a text that is displayed or stored, such as a server's error message.
 func Hide(text string) string { return masker{}.text(text) }
 
-// told is a value in a message.
+// told returns a value for a message.
 func told(value string) string { return clip(Hide(value)) }
 
-// text hides the secrets in a text, which may be JSON, code or prose.
+// text hides the secrets in a text: JSON, code or prose.
 func (m masker) text(text string) string {
 	if first := firstByte([]byte(text)); first == '{' || first == '[' {
 		var v any
@@ -130,7 +126,7 @@ func (m masker) text(text string) string {
 	return secretURL.ReplaceAllString(text, "://"+masked+"@")
 }
 
-// value hides the secrets in a decoded value, and reports whether there are any.
+// value hides the secrets in a decoded value and reports whether there are any.
 func (m masker) value(v any) (out any, some bool) {
 	switch v := v.(type) {
 	case string:
@@ -153,16 +149,16 @@ func (m masker) value(v any) (out any, some bool) {
 	return v, some
 }
 
-// flags reports whether an item of a list is a flag that its next item belongs
-// to, such as --api-key.
+// flags reports whether a list item is a flag for a secret whose value is the next item, such as
+// --api-key.
 func (m masker) flags(item any) bool {
 	text, is := item.(string)
 	name := strings.TrimLeft(text, "-")
 	return is && name != text && m.hides(name)
 }
 
-// keeps reports whether a value that belongs to a secret's name is the secret:
-// something, and not where it comes from.
+// keeps reports whether a value under a secret's name is the secret itself, that is, not empty and
+// not a reference.
 func (masker) keeps(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -173,8 +169,7 @@ func (masker) keeps(value any) bool {
 	return false
 }
 
-// member hides one member of an object. Rows of tables name what their value
-// is in another member.
+// member hides one member of an object. In table rows, another member has the name of the value.
 func (m masker) member(object map[string]any, key string) (out any, some bool) {
 	row, _ := object["key"].(string)
 	if row == "" {

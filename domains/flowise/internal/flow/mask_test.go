@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// secretive is an agent flow as people build it, with the secrets where they
-// put them; %s is what they end with.
+// secretive is a realistic agent flow with secrets in typical places; %s is their suffix.
 func secretive(t *testing.T, end string) []byte {
 	t.Helper()
 	text := func(v any) json.RawMessage {
@@ -34,8 +33,8 @@ func secretive(t *testing.T, end string) []byte {
 	return compile(t, nil, string(text(edits))).FlowData
 }
 
-// TestSecretsAreNotShown: neither a summary nor a diff tells a secret, wherever
-// in a flow it stands; the rest stays readable.
+// TestSecretsAreNotShown: no summary or diff contains a secret from anywhere in a flow; other text
+// stays readable.
 func TestSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
 	before, after := decompile(t, secretive(t, "old")), decompile(t, secretive(t, "new"))
@@ -92,7 +91,7 @@ func decompile(t *testing.T, data []byte) *flow.Graph {
 	return g
 }
 
-// TestSecretsInFormsThatPeopleGiveThem: by name, by place and by their own form.
+// TestSecretsInFormsThatPeopleGiveThem: by name, by place and by form.
 func TestSecretsInFormsThatPeopleGiveThem(t *testing.T) {
 	t.Parallel()
 	inputs := func(name string, value any) []byte {
@@ -138,7 +137,7 @@ func TestSecretsInFormsThatPeopleGiveThem(t *testing.T) {
 	}
 }
 
-// TestFindingsShowNoSecrets: they are told to the requester, and kept in reports.
+// TestFindingsShowNoSecrets: findings are shown to the requester and stored in reports.
 func TestFindingsShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	base := string(build(t, "conversation").FlowData)

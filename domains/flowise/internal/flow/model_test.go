@@ -10,9 +10,9 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 )
 
-// local is what the built flows talk to.
+// local are the local services and credentials that the built flows use.
 type local struct {
-	*strings.Replacer // writes its places into ops or flowData
+	*strings.Replacer // replaces placeholders in ops or flowData
 	model             *flowisetest.OpenAI
 	url               string
 	credentials       map[string]string // their types, by id
@@ -21,8 +21,7 @@ type local struct {
 	t      *testing.T
 }
 
-// local starts what the built flows talk to, and stores a credential of the
-// model.
+// local starts the services of the built flows and stores a model's credential.
 func (s server) local(t *testing.T) local {
 	t.Helper()
 	id := s.credential(t, "openAIApi")
@@ -35,7 +34,7 @@ func (s server) local(t *testing.T) local {
 	return l
 }
 
-// credential stores one until the test ends, with anything for its secrets.
+// credential stores a credential with arbitrary secrets until the test ends.
 func (s server) credential(t *testing.T, kind string) (id string) {
 	t.Helper()
 	var described struct{ Inputs []struct{ Name string } }

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// corrupt breaks one thing at random, anywhere in a node or an edge.
+// corrupt breaks one thing at random in a node or an edge.
 func corrupt(random *rand.Rand, doc object) {
 	nodes, _ := doc["nodes"].([]any)
 	edges, _ := doc["edges"].([]any)
@@ -44,9 +44,8 @@ func corrupt(random *rand.Rand, doc object) {
 	}
 }
 
-// damageMember drops a member or gives it a value of another kind. What a
-// function says is its author's business, so no other text is put there; and
-// where a model is, no validator knows.
+// damageMember drops a member or gives it a value of another type. Strings are not replaced by
+// other strings: the validator cannot know the code of a function or the address of a model.
 func damageMember(random *rand.Rand, v any) {
 	m, _ := v.(object)
 	keys := slices.DeleteFunc(sortedKeys(m), func(key string) bool { return key == "basepath" })
@@ -62,7 +61,7 @@ func damageMember(random *rand.Rand, v any) {
 	delete(m, key)
 }
 
-// damageItem breaks one of the descriptions that a node carries.
+// damageItem breaks one of the descriptions in a node.
 func damageItem(random *rand.Rand, data object) {
 	lists := []string{"inputParams", "inputAnchors", "outputAnchors"}
 	list := lists[random.IntN(len(lists))]
@@ -79,7 +78,7 @@ func damageItem(random *rand.Rand, data object) {
 	items[i] = []any{nil, "", 7, true, []any{}, object{}}[random.IntN(6)]
 }
 
-// TestLiveCorruption: what passes the validator runs.
+// TestLiveCorruption: a flow that passes validation runs.
 func TestLiveCorruption(t *testing.T) {
 	s := live(t)
 	local := s.local(t)

@@ -9,14 +9,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxCompared bounds the names that a wrong one is compared with.
+// maxCompared bounds the names that are compared with a wrong one.
 const maxCompared = 1000
 
-// maxLetters bounds the names that are looked for by their letters.
+// maxLetters bounds the length of names that are compared by edit distance.
 const maxLetters = 64
 
-// nearest returns the known name that a wrong one was most likely meant to be, or
-// "". Of equally near ones the first counts.
+// nearest returns the known name closest to a wrong one, or "". Of equally close names the first is
+// returned.
 func nearest(name string, known []string) string {
 	plain := plainName(name)
 	best, least := "", len(plain)/3+1
@@ -36,7 +36,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// plainName is a name without what people write in several ways.
+// plainName returns a name without case and separators.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {

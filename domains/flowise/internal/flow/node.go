@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// ID is what edges and references call the node.
+// ID returns the id by which edges and references refer to the node.
 func (n Node) ID() string { return n.id }
 
-// Name is the kind of the node, such as chatOpenAI.
+// Name returns the kind of the node, for example chatOpenAI.
 func (n Node) Name() string { return n.name }
 
-// Label is what people see.
+// Label returns the displayed name.
 func (n Node) Label() string { return textAt(n.raw, "data", "label") }
 
-// Category is the group of the node's kind.
+// Category returns the category of the node's kind.
 func (n Node) Category() string { return n.category }
 
-// Parent is the iteration that the node stands in, or "".
+// Parent returns the id of the iteration that contains the node, or "".
 func (n Node) Parent() string { return n.parent }
 
-// Version is the version of the definition that the node was made from, or 0.
+// Version returns the version of the definition from which the node was created, or 0.
 func (n Node) Version() float64 {
 	var v float64
 	if raw, ok := get(n.raw, "data", "version"); !ok || json.Unmarshal(raw, &v) != nil {
@@ -31,7 +31,7 @@ func (n Node) Version() float64 {
 	return v
 }
 
-// Credential is the id of the credential that the node itself uses, or "".
+// Credential returns the id of the credential of the node itself, or "".
 func (n Node) Credential() string { return unquoteText(n.part(partCredential)) }
 
 // Input returns one value of the node as JSON.
@@ -39,13 +39,13 @@ func (n Node) Input(name string) (json.RawMessage, bool) {
 	return get(n.part(partInputs), name)
 }
 
-// output is the name of the selected output of a node that offers several.
+// output returns the name of the selected output of a node with several.
 func (n Node) output() string { return textAt(n.part(partOutputs), "output") }
 
 func (n Node) params() []field  { return fieldsOf(n.part(partInputParams)) }
 func (n Node) anchors() []field { return fieldsOf(n.part(partInputAnchors)) }
 
-// ends are the output anchors as they stand; see outputs.
+// ends returns the output anchors; see outputs.
 func (n Node) ends() []field { return fieldsOf(n.part(partOutputAnchors)) }
 
 func fieldsOf(array []byte) []field {
@@ -57,9 +57,8 @@ func fieldsOf(array []byte) []field {
 	return out
 }
 
-// outputs lists what connections can begin at: the options of a node that
-// offers several outputs, else its anchors. choice says that the node gives
-// one of them at a time.
+// outputs returns the outputs for edges: the options of a node with a selectable output, else its
+// anchors. choice reports that the node has one output at a time.
 func (n Node) outputs() (fields []field, choice bool) {
 	anchors := n.ends()
 	if len(anchors) == 0 || anchors[0].text("type") != "options" {
@@ -74,11 +73,11 @@ func (n Node) outputs() (fields []field, choice bool) {
 	return fields, choice
 }
 
-// field is one input or output that a node describes, as JSON. Nodes carry
-// their own descriptions, which may be older than the server's.
+// field is the JSON description of one input or output of a node. Nodes carry their own
+// descriptions, which may be older than the server's.
 type field []byte
 
-// text returns a member as text. Outputs of conditions are numbers.
+// text returns a member as text. Outputs of condition nodes are numbers.
 func (f field) text(key string) string {
 	raw, ok := get(f, key)
 	if !ok {
@@ -90,7 +89,7 @@ func (f field) text(key string) string {
 	return string(raw)
 }
 
-// says reports whether a member is this text.
+// says reports whether a member equals a text.
 func (f field) says(key, text string) bool {
 	raw, ok := get(f, key)
 	if ok && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
@@ -130,11 +129,11 @@ func names(fields []field) []string {
 	return out
 }
 
-// reference is how an input names the node that is connected to it.
+// reference returns how an input refers to a connected node.
 func reference(id string) string { return "{{" + id + ".data.instance}}" }
 
-// compatible reports whether two handles have a type in common, as the canvas
-// decides it: by what stands behind the last dash of each.
+// compatible reports whether two handles have a type in common. Like the canvas, it compares the
+// parts after the last dash.
 func compatible(sourceHandle, targetHandle string) bool {
 	targets := typesOf(targetHandle)
 	return slices.ContainsFunc(typesOf(sourceHandle), func(t string) bool { return slices.Contains(targets, t) })

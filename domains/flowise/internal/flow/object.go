@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// objectBuilder writes an object member by member, so that keys stand in the
-// order of the code.
+// objectBuilder encodes an object member by member, with the keys in the order of the calls.
 type objectBuilder struct{ buf bytes.Buffer }
 
 func (b *objectBuilder) add(key string, value []byte) {
@@ -27,15 +26,14 @@ func (b *objectBuilder) bytes() []byte {
 	return append(out, '}')
 }
 
-// values are the inputs of a node in their order.
+// values are the inputs of a node in order.
 type values struct {
 	keys []string
 	raw  map[string][]byte
 }
 
-// defaults returns the values that a new node has: the default, or "" where
-// there is none or JavaScript takes it for none. Of two inputs with one name
-// the later default counts.
+// defaults returns the values of a new node: the default, or "" if there is none or it is falsy in
+// JavaScript. If two inputs share a name, the later default counts.
 func defaults(def *knowledge.Definition) *values {
 	v := &values{raw: map[string][]byte{}}
 	for i := range def.Inputs {
@@ -51,7 +49,7 @@ func defaultOf(p *knowledge.Param) []byte {
 	return p.Default
 }
 
-// falsy reports what JavaScript's || passes over.
+// falsy reports whether a value is falsy in JavaScript.
 func falsy(raw []byte) bool {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "null", "false", "0", `""`:
@@ -75,7 +73,7 @@ func (v *values) bytes() []byte {
 	return b.bytes()
 }
 
-// tree returns the values decoded.
+// tree returns the decoded values.
 func (v *values) tree() map[string]any {
 	out := make(map[string]any, len(v.raw))
 	for key, raw := range v.raw {
@@ -84,7 +82,7 @@ func (v *values) tree() map[string]any {
 	return out
 }
 
-// decoded returns a value as Go has it, or nil.
+// decoded returns the decoded value, or nil.
 func decoded(raw []byte) any {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// renamed returns a flow whose node is called otherwise, wherever it is named.
+// renamed returns a flow in which a node's id is changed everywhere.
 func renamed(t *testing.T, name, from, to string) *flow.Graph {
 	t.Helper()
 	return decompile(t, []byte(strings.ReplaceAll(string(build(t, name).FlowData), from, to)))
@@ -26,8 +26,8 @@ func inputOf(t *testing.T, g *flow.Graph, id, name string) string {
 	return string(value)
 }
 
-// TestNodesWithOddIdsAreEditedLikeOthers: Flowise itself splits ids nowhere but
-// at dots, so flows that were not drawn on its canvas have ids of every kind.
+// TestNodesWithOddIdsAreEditedLikeOthers: Flowise itself splits ids only at dots, so flows that
+// were not drawn on its canvas have arbitrary ids.
 func TestNodesWithOddIdsAreEditedLikeOthers(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"chat-model", "a-b-c-d", "モデル", "chat model", "input-output-x"} {
@@ -66,8 +66,8 @@ func TestNodesWithOddIdsAreEditedLikeOthers(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoObjectIsReplacedNotBroken: a graph of which a part has another
-// form than it should gives JSON after each edit, too.
+// TestWhatIsNoObjectIsReplacedNotBroken: a graph with members of the wrong type stays valid JSON
+// after each edit.
 func TestWhatIsNoObjectIsReplacedNotBroken(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{`[{"a":1}]`, `"{"`, `"a{b}"`, `7`, `null`, `[]`, `""`} {
@@ -88,8 +88,8 @@ func TestWhatIsNoObjectIsReplacedNotBroken(t *testing.T) {
 	}
 }
 
-// TestOneConnectionIsCutAndNoOther: two outputs of a node may lead to one list,
-// which then names the node twice.
+// TestOneConnectionIsCutAndNoOther: two outputs of a node may lead to one list, which then contains
+// the node twice.
 func TestOneConnectionIsCutAndNoOther(t *testing.T) {
 	t.Parallel()
 	node := func(id, anchors, inputs, outs string) string {
@@ -112,8 +112,8 @@ func TestOneConnectionIsCutAndNoOther(t *testing.T) {
 	}
 }
 
-// TestAReferenceWithoutAnEdgeIsTakenUp: a list that names a node already names
-// it once after the node is connected.
+// TestAReferenceWithoutAnEdgeIsTakenUp: a list that already contains a node contains it once after
+// the node is connected.
 func TestAReferenceWithoutAnEdgeIsTakenUp(t *testing.T) {
 	t.Parallel()
 	r := build(t, "tool agent")
@@ -126,8 +126,8 @@ func TestAReferenceWithoutAnEdgeIsTakenUp(t *testing.T) {
 	}
 }
 
-// TestParametersOfOneNameAreSetAfterWhatChoosesThem: which of two the value is
-// for depends on another value of the same op.
+// TestParametersOfOneNameAreSetAfterWhatChoosesThem: another value of the same op decides which of
+// the two is set.
 func TestParametersOfOneNameAreSetAfterWhatChoosesThem(t *testing.T) {
 	t.Parallel()
 	rows := `[{"key":"a","value":"b"}]`
@@ -141,7 +141,7 @@ func TestParametersOfOneNameAreSetAfterWhatChoosesThem(t *testing.T) {
 	}
 }
 
-// TestADiffTellsEveryChange: what is approved by a diff must be in it.
+// TestADiffTellsEveryChange: people approve the diff, so it must be complete.
 func TestADiffTellsEveryChange(t *testing.T) {
 	t.Parallel()
 	base := string(build(t, "conversation").FlowData)
@@ -175,7 +175,7 @@ func TestNumbersThatAreNoneAreRefused(t *testing.T) {
 	compile(t, build(t, "conversation").Graph, `[{"op_type":"SetParam","node_id":"chatOpenAI_0","param_name":"maxTokens","value":"100"},{"op_type":"SetParam","node_id":"chatOpenAI_0","param_name":"temperature","value":" 0.5 "}]`)
 }
 
-// TestTheLastOfTwoMembersCounts: as it does in JavaScript, whole.
+// TestTheLastOfTwoMembersCounts, as in JavaScript.
 func TestTheLastOfTwoMembersCounts(t *testing.T) {
 	t.Parallel()
 	g := decompile(t, []byte(`{"nodes":[{"id":"a","data":{"id":"a","name":"calculator","category":"Tools"},"data":{"id":"a"}}],"edges":[]}`))

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// offline points a sample at what is on this machine, by ops: the models that
-// it asks become the local one, and what needs a credential gets one.
+// offline redirects a sample to local services by ops: its models become the local one, and nodes
+// that need a credential get one.
 func (l local) offline(t *testing.T, one sample) sample {
 	t.Helper()
 	base, err := flow.Decompile(one.data)
@@ -71,8 +71,7 @@ func set(id, name string, value any) object {
 	return object{"op_type": "SetParam", "node_id": id, "param_name": name, "value": value}
 }
 
-// exchange puts the local model in the place of one that has an address of its
-// own.
+// exchange replaces a model that has no base URL by the local model.
 func (l local) exchange(t *testing.T, g *generator, id string) []object {
 	t.Helper()
 	out := []object{
@@ -91,7 +90,7 @@ func (l local) exchange(t *testing.T, g *generator, id string) []object {
 	return out
 }
 
-// credentialFor stores a credential of each kind once.
+// credentialFor stores one credential per type.
 func (l local) credentialFor(t *testing.T, kind string) string {
 	t.Helper()
 	for id, known := range l.credentials {
@@ -104,9 +103,8 @@ func (l local) credentialFor(t *testing.T, kind string) string {
 	return id
 }
 
-// runsOffline are the samples that answer with no more than a model that was
-// moved to this machine. The others ask the internet while they are built, need
-// what an export leaves out, or wait for a model that thinks.
+// runsOffline are the samples that answer with only a local model. The others use the internet
+// while they are built, need data that an export omits, or need a real model.
 func runsOffline() []string {
 	return []string{
 		"chatflows/Conversation Chain", "chatflows/Input Moderation", "chatflows/LLM Chain", "chatflows/List Output Parser",
@@ -119,7 +117,7 @@ func runsOffline() []string {
 	}
 }
 
-// TestLiveEditsStillPredict: what ran before a valid edit runs after it.
+// TestLiveEditsStillPredict: a flow that ran before a valid edit runs after it.
 func TestLiveEditsStillPredict(t *testing.T) {
 	s := live(t)
 	local := s.local(t)

@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// OpType describes what an op does; it stands in "op_type".
+// OpType is the type of an op, the value of "op_type".
 type OpType string
 
-// The ops of the Patch IR.
+// The op types of the Patch IR.
 const (
 	OpAddNode        OpType = "AddNode"
 	OpSetParam       OpType = "SetParam"
@@ -26,7 +26,7 @@ const (
 	OpReplaceNode    OpType = "ReplaceNode"
 )
 
-// OpTypes lists every op.
+// OpTypes returns every op type.
 func OpTypes() []OpType {
 	return []OpType{
 		OpAddNode, OpSetParam, OpConnect, OpBindCredential,
@@ -34,40 +34,38 @@ func OpTypes() []OpType {
 	}
 }
 
-// MaxOps bounds one patch.
+// MaxOps is the maximum number of ops in one patch.
 const MaxOps = 1000
 
-// Op is one edit of a graph. Nodes are named by id and anchors by name; ids of
-// handles and edges are never written by hand.
+// Op is one edit of a graph. It refers to nodes by id and to anchors by name, never by the ids of
+// handles or edges.
 type Op interface {
-	// Type is the op's "op_type".
+	// Type returns the op's "op_type".
 	Type() OpType
 	apply(d *draft) []contracts.Fault
 }
 
-// AddNode adds a node of a kind that the server knows.
+// AddNode adds a node of a known kind.
 type AddNode struct {
 	OpType OpType `json:"op_type"`
-	// NodeName is the kind, such as chatOpenAI.
+	// NodeName is the kind, for example chatOpenAI.
 	NodeName string `json:"node_name"`
-	// NodeID is what later ops call it; "" takes the lowest free <kind>_<n>.
+	// NodeID is the id for later ops; "" takes the lowest free <kind>_<n>.
 	NodeID string `json:"node_id,omitempty"`
 	Label  string `json:"label,omitempty"`
 	// Params are values that differ from the defaults.
 	Params map[string]json.RawMessage `json:"params,omitempty"`
-	// Output is the one to give, of a node that offers several; connecting one
-	// of them chooses it, too.
+	// Output is the selected output of a node with several. Connecting an output also selects it.
 	Output string `json:"output,omitempty"`
-	// Parent is the iteration to stand in.
+	// Parent is the iteration to which the node is added.
 	Parent string `json:"parent,omitempty"`
-	// Position is for where the automatic layout does not do.
+	// Position overrides the automatic layout.
 	Position *Point `json:"position,omitempty"`
 }
 
-// SetParam gives a parameter of a node a value; null gives it its default.
-// ParamName may lead into a value: "agentTools[0].agentSelectedTool", and
-// "agentTools[-]" is the next item, as in a JSON Pointer. The
-// name "output" chooses the output of a node that offers several.
+// SetParam sets a parameter of a node; null resets it to its default. ParamName may be a path into
+// a value: "agentTools[0].agentSelectedTool"; "agentTools[-]" is the next item, as in a JSON
+// Pointer. The name "output" selects the output of a node with several.
 type SetParam struct {
 	OpType    OpType          `json:"op_type"`
 	NodeID    string          `json:"node_id"`
@@ -75,8 +73,8 @@ type SetParam struct {
 	Value     json.RawMessage `json:"value"`
 }
 
-// Connect connects an output of a node with an input of another. An anchor may
-// be left out where only one fits.
+// Connect connects an output of a node to an input of another. An anchor may be omitted if only one
+// fits.
 type Connect struct {
 	OpType       OpType `json:"op_type"`
 	SourceNodeID string `json:"source_node_id"`
@@ -85,28 +83,28 @@ type Connect struct {
 	TargetAnchor string `json:"target_anchor,omitempty"`
 }
 
-// BindCredential puts the id of a credential where the node looks for it.
+// BindCredential stores the id of a credential where the node reads it.
 type BindCredential struct {
 	OpType       OpType `json:"op_type"`
 	NodeID       string `json:"node_id"`
 	CredentialID string `json:"credential_id"`
-	// CredentialType is checked against what the node takes, if it is given.
+	// CredentialType, if set, is checked against the types that the node accepts.
 	CredentialType string `json:"credential_type,omitempty"`
-	// ParamName is the parameter whose chosen component needs it, such as
-	// agentModel or agentTools[0].agentSelectedTool; needed only where a node
-	// of an AGENTFLOW has several.
+	// ParamName is the parameter whose selected component needs the credential, for example
+	// agentModel or agentTools[0].agentSelectedTool. It is required only if an AGENTFLOW node has
+	// several such components.
 	ParamName string `json:"param_name,omitempty"`
 }
 
-// RemoveNode removes a node, its edges and what they wrote into other nodes; an
-// iteration goes with the nodes in it.
+// RemoveNode removes a node, its edges and what they wrote into other nodes. An iteration is
+// removed with the nodes in it.
 type RemoveNode struct {
 	OpType OpType `json:"op_type"`
 	NodeID string `json:"node_id"`
 }
 
-// Disconnect removes a connection and what it wrote into its target. The
-// anchors are needed only between nodes with several connections.
+// Disconnect removes an edge and what it wrote into its target. The anchors are required only if
+// several edges connect the nodes.
 type Disconnect struct {
 	OpType       OpType `json:"op_type"`
 	SourceNodeID string `json:"source_node_id"`
@@ -115,21 +113,21 @@ type Disconnect struct {
 	TargetAnchor string `json:"target_anchor,omitempty"`
 }
 
-// RenameNode changes what people see; the id stays.
+// RenameNode changes the label of a node; the id stays.
 type RenameNode struct {
 	OpType OpType `json:"op_type"`
 	NodeID string `json:"node_id"`
 	Label  string `json:"label"`
 }
 
-// MoveNode puts a node elsewhere on the canvas.
+// MoveNode moves a node on the canvas.
 type MoveNode struct {
 	OpType   OpType `json:"op_type"`
 	NodeID   string `json:"node_id"`
 	Position *Point `json:"position"`
 }
 
-// Point is a place on the canvas.
+// Point is a position on the canvas.
 type Point struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
@@ -159,9 +157,9 @@ func (*RenameNode) Type() OpType { return OpRenameNode }
 // Type returns OpMoveNode.
 func (*MoveNode) Type() OpType { return OpMoveNode }
 
-// DecodeOps reads a list of ops strictly: an unknown key, a wrong type or a
-// missing value is refused with its pointer. A Markdown fence around the list,
-// as language models write it, is taken off.
+// DecodeOps decodes a list of ops strictly: an unknown key, a wrong type or a missing value is an
+// error with its pointer. A Markdown code fence around the list, as language models write it, is
+// removed.
 func DecodeOps(data []byte) ([]Op, error) {
 	data = unfence(data)
 	if err := checkJSON(data); err != nil {
@@ -241,7 +239,7 @@ func decodeOp(raw []byte) (Op, []contracts.Fault) {
 	return op, missing(raw, op)
 }
 
-// missing finds what an op of its type cannot do without.
+// missing returns the required members that an op lacks.
 func missing(raw []byte, op Op) []contracts.Fault {
 	required := map[OpType][]string{
 		OpAddNode: {"node_name"}, OpSetParam: {"node_id", "param_name", "value"},
@@ -268,7 +266,7 @@ func faultsOf(err error) []contracts.Fault {
 	return []contracts.Fault{{Message: err.Error()}}
 }
 
-// unknown says that a name is not among the known ones, and which is nearest.
+// unknown returns a message that a name is unknown, with the closest known one.
 func unknown(what, name string, known []string) string {
 	if len(known) == 0 {
 		return fmt.Sprintf("there is no %s %q, and no other", what, name)

@@ -152,8 +152,8 @@ func TestElseStaysElse(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatChangesIsWritten: a pretty-printed flow with unknown keys keeps
-// all but the one value.
+// TestOnlyWhatChangesIsWritten: a pretty-printed flow with unknown keys keeps everything but the
+// one value.
 func TestOnlyWhatChangesIsWritten(t *testing.T) {
 	t.Parallel()
 	var doc object
@@ -244,9 +244,8 @@ bufferMemory_0.bufferMemory -> conversationChain_0.memory
 	}
 }
 
-// TestACredentialIsBoundThatTheNodeDoesNotDescribe: nodes that were saved by another
-// release do not list the credential that Flowise's definition has; the server reads
-// it from them all the same.
+// TestACredentialIsBoundThatTheNodeDoesNotDescribe: nodes saved by another release do not list the
+// credential of the current definition; the server still reads it from them.
 func TestACredentialIsBoundThatTheNodeDoesNotDescribe(t *testing.T) {
 	t.Parallel()
 	doc := object{}

@@ -7,19 +7,18 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Place is where values can be set: a node, or a component that a parameter of a
-// node chose.
+// Place is a node, or a component selected by a parameter of a node, whose parameters can be set.
 type Place struct {
 	Node Node
-	// Path is the parameter whose choice it is, such as agentModel; empty, it is
-	// the node itself.
+	// Path is the parameter that selects the component, for example agentModel. It is empty for the
+	// node itself.
 	Path string
 	Def  *knowledge.Definition
 
 	config []byte
 }
 
-// Places lists the nodes of a graph that are known, and their components.
+// Places returns the nodes of a graph with a known kind, and their components.
 func Places(g *Graph, defs Definitions) []Place {
 	var out []Place
 	for _, n := range g.Nodes() {
@@ -35,10 +34,10 @@ func Places(g *Graph, defs Definitions) []Place {
 	return out
 }
 
-// Value is what a parameter holds, as JSON.
+// Value returns the value of a parameter as JSON.
 func (p Place) Value(param string) (json.RawMessage, bool) { return get(p.config, param) }
 
-// Text is Value as text; nothing is "".
+// Text returns the value of a parameter as text, or "" if there is none.
 func (p Place) Text(param string) string {
 	raw, ok := p.Value(param)
 	if !ok || string(raw) == "null" {
@@ -47,8 +46,7 @@ func (p Place) Text(param string) string {
 	return unquoteText(raw)
 }
 
-// Param finds a parameter that the place has: as its kind is defined, and of a
-// node, as it describes itself.
+// Param returns a parameter of the place by name.
 func (p Place) Param(name string) (knowledge.Param, bool) {
 	all := p.Params()
 	if i := slices.IndexFunc(all, func(in knowledge.Param) bool { return in.Name == name }); i >= 0 {
@@ -57,7 +55,8 @@ func (p Place) Param(name string) (knowledge.Param, bool) {
 	return knowledge.Param{}, false
 }
 
-// Params lists the parameters that the place has.
+// Params returns the parameters of the place: those that a node describes itself, or those of a
+// component's definition.
 func (p Place) Params() []knowledge.Param {
 	if p.Path == "" {
 		return decodedAll(p.Node.params())
@@ -65,8 +64,7 @@ func (p Place) Params() []knowledge.Param {
 	return slices.DeleteFunc(slices.Clone(p.Def.Inputs), func(in knowledge.Param) bool { return in.IsAnchor() })
 }
 
-// Anchors lists what connections can end at, by name and type; a component has
-// none.
+// Anchors returns the inputs for edges by name and type. A component has none.
 func (p Place) Anchors() []knowledge.Param {
 	if p.Path != "" {
 		return nil
@@ -82,7 +80,7 @@ func decodedAll(fields []field) []knowledge.Param {
 	return out
 }
 
-// Set is the op that gives a parameter a value.
+// Set returns the op that sets a parameter.
 func (p Place) Set(param string, value json.RawMessage) *SetParam {
 	name := param
 	if p.Path != "" {
@@ -91,12 +89,12 @@ func (p Place) Set(param string, value json.RawMessage) *SetParam {
 	return &SetParam{OpType: OpSetParam, NodeID: p.Node.id, ParamName: name, Value: value}
 }
 
-// Ends reports whether nothing comes after the node: it is what answers.
+// Ends reports whether the node has no outgoing edge, that is, gives the flow's answer.
 func (g *Graph) Ends(id string) bool {
 	return !slices.ContainsFunc(g.Edges(), func(e Edge) bool { return e.Source == id })
 }
 
-// Into lists the nodes that are connected to an anchor of a node.
+// Into returns the nodes that are connected to an anchor of a node, or to any anchor if it is "".
 func (g *Graph) Into(id, anchor string) []string {
 	var out []string
 	for _, e := range g.Edges() {

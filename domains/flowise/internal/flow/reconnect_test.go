@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// TestMarketplaceIsRecompiled takes every connection of the samples away and
-// makes it again from the names of nodes and anchors: ids, inputs and edges are
-// those that the canvas wrote.
+// TestMarketplaceIsRecompiled removes every edge of the samples and adds it again by the names of
+// nodes and anchors: ids, inputs and edges equal those of the canvas.
 func TestMarketplaceIsRecompiled(t *testing.T) {
 	t.Parallel()
 	made := 0
@@ -47,9 +46,8 @@ func TestMarketplaceIsRecompiled(t *testing.T) {
 	}
 }
 
-// anchorsOf names the anchors of a connection, for ops. It is not plain when the
-// sample has it otherwise than the canvas writes it: from an output that its
-// node no longer has, or into a text.
+// anchorsOf returns the anchors of an edge for ops. plain is false if the sample deviates from the
+// canvas: from a removed output, or into a text.
 func (g *generator) anchorsOf(e object) (members string, plain bool) {
 	source := slices.IndexFunc(g.nodes, func(n object) bool { return text(n, "id") == text(e, "source") })
 	target := slices.IndexFunc(g.nodes, func(n object) bool { return text(n, "id") == text(e, "target") })
@@ -81,8 +79,8 @@ func (g *generator) anchorsOf(e object) (members string, plain bool) {
 	return "", false
 }
 
-// essence is what a connection decides: the ids of nodes with their inputs, in
-// lists without an order and without what stands twice, and the edges.
+// essence is what the edges determine: node ids with their inputs, with lists as sets, and the
+// edges.
 func essence(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	doc := document(t, data)

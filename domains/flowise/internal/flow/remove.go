@@ -30,7 +30,7 @@ func (op *RemoveNode) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// family is a node and what stands in it.
+// family returns a node and all nodes inside it.
 func (d *draft) family(id string) map[string]bool {
 	children := map[string][]string{}
 	for _, n := range d.nodes {
@@ -82,8 +82,8 @@ func (op *Disconnect) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// names reports whether an anchor of the op means the name in a handle. Outputs
-// of conditions are numbers there, and have names for people.
+// names reports whether an op's anchor refers to the name in a handle. For outputs of condition
+// nodes, handles have numbers, and people use names.
 func (op *Disconnect) names(n *draftNode, anchor, name string) bool {
 	if anchor == "" || anchor == name || anchor == n.id {
 		return true
@@ -108,14 +108,14 @@ func (d *draft) neighbours(id string) string {
 	return "; it leads to " + listed(out)
 }
 
-// anchors returns the names in the handles, which are "<id>-output-<name>-<type>"
-// and "<id>-input-<name>-<type>".
+// anchors returns the names in the handles, which have the form "<id>-output-<name>-<type>" and
+// "<id>-input-<name>-<type>".
 func (e Edge) anchors() (from, to string) {
 	return anchorIn(e.SourceHandle, e.Source+"-output-"), anchorIn(e.TargetHandle, e.Target+"-input-")
 }
 
-// anchorIn takes a handle that does not begin as it should, such as one of an
-// older node, by its parts.
+// anchorIn returns the anchor in a handle. A handle with another prefix, such as that of an older
+// node, is split into its parts.
 func anchorIn(handle, prefix string) string {
 	if rest, is := strings.CutPrefix(handle, prefix); is {
 		name, _, _ := strings.Cut(rest, "-")
@@ -128,7 +128,7 @@ func anchorIn(handle, prefix string) string {
 	return parts[2]
 }
 
-// joined counts the connections from a node to an anchor.
+// joined returns the number of edges from a node to an anchor.
 func (d *draft) joined(source, target, handle string) (count int) {
 	for _, e := range d.edges {
 		if e.Source == source && e.Target == target && e.TargetHandle == handle {
@@ -138,8 +138,8 @@ func (d *draft) joined(source, target, handle string) (count int) {
 	return count
 }
 
-// clear takes out of the target what a connection that is gone wrote into it.
-// What other connections of the same nodes wrote there stays.
+// clear removes from the target what a removed edge wrote into it, but not what other edges between
+// the nodes wrote.
 func (d *draft) clear(e Edge) {
 	if d.kind == Agentflow {
 		return
@@ -165,8 +165,8 @@ func (d *draft) clear(e Edge) {
 	}
 }
 
-// withoutRef drops a reference from a list, but for as many as are left. An item
-// that holds it within a longer text keeps the rest.
+// withoutRef removes a reference from a list, except for as many occurrences as edges are left. It
+// also removes it from within a longer text.
 func withoutRef(list, ref []byte, left int) []byte {
 	var kept [][]byte
 	for _, item := range elements(list) {
@@ -209,7 +209,7 @@ func (op *MoveNode) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// place writes the position, and the absolute one where the node has it.
+// place sets the position, and the absolute position if the node has one.
 func (n *draftNode) place(at, absolute Point) {
 	n.box.at = at
 	n.set(encode(at), "position")

@@ -11,17 +11,17 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// ReplaceNode puts a node of another kind where one is: at its place on the
-// canvas, with its connections and with the values that both kinds have. What the
-// new kind has no anchor for is left out, unless something else needs it.
+// ReplaceNode replaces a node by one of another kind. The new node gets the position, the edges,
+// and the values of the parameters that both kinds have. An edge without a matching anchor is
+// dropped, unless another node needs it.
 type ReplaceNode struct {
 	OpType OpType `json:"op_type"`
 	NodeID string `json:"node_id"`
-	// NodeName is the new kind, such as chatAnthropic.
+	// NodeName is the new kind, for example chatAnthropic.
 	NodeName string `json:"node_name"`
-	// NewNodeID is what later ops call it; "" takes the lowest free <kind>_<n>.
+	// NewNodeID is the id for later ops; "" takes the lowest free <kind>_<n>.
 	NewNodeID string `json:"new_node_id,omitempty"`
-	// Params are values beside those that are carried over.
+	// Params are values in addition to those that are carried over.
 	Params map[string]json.RawMessage `json:"params,omitempty"`
 }
 
@@ -57,8 +57,8 @@ func (op *ReplaceNode) apply(d *draft) []contracts.Fault {
 	return op.reconnect(d, was.Node, id, edges)
 }
 
-// carried are the values of parameters that both kinds have, as far as they fit
-// the new one and stand for something there.
+// carried returns the values of parameters that both kinds have, if they are valid and used for the
+// new kind.
 func (op *ReplaceNode) carried(was Node, def *knowledge.Definition) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, f := range was.params() {
@@ -84,7 +84,7 @@ func positionOf(n Node) *Point {
 	return &p
 }
 
-// reconnect draws the old node's connections at the new one.
+// reconnect connects the old node's edges to the new node.
 func (op *ReplaceNode) reconnect(d *draft, was Node, id string, edges []Edge) []contracts.Fault {
 	now, faults := d.node("/node_id", id)
 	if now == nil {
@@ -117,8 +117,8 @@ func (op *ReplaceNode) reconnect(d *draft, was Node, id string, edges []Edge) []
 	return faults
 }
 
-// agentAnchor is the output at which a connection of an AGENTFLOW begins: its
-// number, or nothing where there is one.
+// agentAnchor returns the number of the AGENTFLOW output at which an edge starts, or "" if it has
+// none.
 func agentAnchor(e Edge) string {
 	at := strings.LastIndexByte(e.SourceHandle, '-')
 	last := e.SourceHandle[at+1:]

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// TestANodeIsReplacedWithItsConnections: what was connected to it is connected to
-// what takes its place, and the values that both have are carried over.
+// TestANodeIsReplacedWithItsConnections: the edges are connected to the new node, and the values
+// that both kinds have are carried over.
 func TestANodeIsReplacedWithItsConnections(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -41,7 +41,7 @@ func TestANodeIsReplacedWithItsConnections(t *testing.T) {
 	}
 }
 
-// TestWhatCannotTakeANodesPlaceIsRefused with the connection that it does not fit.
+// TestWhatCannotTakeANodesPlaceIsRefused with the edge that does not fit.
 func TestWhatCannotTakeANodesPlaceIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ node, kind, says string }{
@@ -58,7 +58,7 @@ func TestWhatCannotTakeANodesPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// faultText is all that an error says.
+// faultText returns the complete text of an error.
 func faultText(err error) string {
 	text := err.Error()
 	if e, ours := errors.AsType[*contracts.Error](err); ours {

@@ -8,14 +8,14 @@ import (
 // maxDepth bounds the nesting of flowData. Real flows stay below 20.
 const maxDepth = 200
 
-// scanner checks JSON by its grammar without building values, so that a flow
-// of many megabytes costs no memory beyond its own bytes.
+// scanner validates JSON without building values, so that a flow of many megabytes needs no extra
+// memory.
 type scanner struct {
 	src []byte
 	pos int
 }
 
-// checkJSON reports whether src is exactly one JSON value in UTF-8.
+// checkJSON returns an error unless src is exactly one JSON value in UTF-8.
 func checkJSON(src []byte) error {
 	if !utf8.Valid(src) {
 		return fmt.Errorf("is not UTF-8")
@@ -121,7 +121,7 @@ func (s *scanner) array(depth int) error {
 	}
 }
 
-// next goes behind a comma to the next item, or behind the end.
+// next advances past a comma to the next item, or past the end.
 func (s *scanner) next(end byte) (done bool, err error) {
 	s.space()
 	switch s.peek() {
@@ -154,7 +154,7 @@ func (s *scanner) text() error {
 	return s.errorf("")
 }
 
-// escape stops on the last byte of the escape.
+// escape stops at the last byte of the escape.
 func (s *scanner) escape() error {
 	s.pos++
 	switch s.peek() {

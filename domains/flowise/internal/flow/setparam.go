@@ -17,8 +17,8 @@ func (op *SetParam) apply(d *draft) []contracts.Fault {
 	return d.setParam(n, op.ParamName, op.Value)
 }
 
-// setParam writes one value and what follows from it: marks of what is shown,
-// parameters of a chosen component, outputs of a condition.
+// setParam sets one value and its consequences: display marks, parameters of a selected component,
+// outputs of a condition.
 func (d *draft) setParam(n *draftNode, path string, value []byte) []contracts.Fault {
 	steps, ok := parsePath(path)
 	if !ok {
@@ -70,8 +70,8 @@ func (d *draft) write(n *draftNode, param *knowledge.Param, value []byte) []cont
 	return nil
 }
 
-// findParam finds the parameter of a name; of two the one that is shown. What
-// the node holds without describing it can be set, too.
+// findParam returns the parameter with a name; of two with the name, the displayed one. A value
+// without a description can be set too.
 func (n Node) findParam(name string) (param knowledge.Param, problem string) {
 	params := n.params()
 	var found []knowledge.Param
@@ -109,14 +109,14 @@ func (n Node) findParam(name string) (param knowledge.Param, problem string) {
 	return param, unknown("parameter of "+n.id, name, known)
 }
 
-// Types that only this package uses: the parameters of a chosen component, and
-// a value that no parameter describes.
+// Types that only this package uses: the configuration of a selected component, and a value without
+// a description.
 const (
 	typeConfig  = "config"
 	typeUnknown = "unknown"
 )
 
-// inside replaces a value within the value of a parameter.
+// inside replaces a value inside the value of a parameter.
 func (n Node) inside(steps []step, value []byte) (whole []byte, problem string) {
 	whole, ok := n.Input(steps[0].key)
 	if !ok {
@@ -174,8 +174,7 @@ func replaceItem(whole, value []byte, steps []step) (out []byte, problem string)
 	return joinArray(items), ""
 }
 
-// overlay keeps what a component's parameters hold and the new ones do not
-// name.
+// overlay keeps the component's existing values that the new value does not set.
 func (n Node) overlay(param *knowledge.Param, value []byte) []byte {
 	old, ok := n.Input(param.Name)
 	if param.Type != typeConfig || !ok || firstByte(old) != '{' || firstByte(value) != '{' {
@@ -191,8 +190,8 @@ func merge(old, value []byte) []byte {
 	return old
 }
 
-// configure adds to an object the parameters of the component that one of its
-// members chose, as the canvas does: the defaults and what was there.
+// configure adds the configuration of the component that a member of an object selects, as the
+// canvas does: the defaults and the existing values.
 func (d *draft) configure(object []byte, name string) (out []byte, problem string) {
 	component := textAt(object, name)
 	key := name + "Config"
@@ -224,7 +223,7 @@ func (d *draft) configure(object []byte, name string) (out []byte, problem strin
 	return set(object, config.bytes(), key), ""
 }
 
-// configureItems does the same in the items of an array.
+// configureItems does the same for the items of an array.
 func (d *draft) configureItems(param *knowledge.Param, value []byte) (out []byte, problem string) {
 	if param.Type != "array" || firstByte(value) != '[' {
 		return value, ""

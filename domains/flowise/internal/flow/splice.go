@@ -6,19 +6,18 @@ import (
 	"slices"
 )
 
-// member is one key and its value inside an object's bytes.
+// member is one key and its value in an object's bytes.
 type member struct {
 	key string
-	// start is where the key begins, from and to enclose the value.
+	// start is the position of the key; from and to enclose the value.
 	start, from, to int
 }
 
-// cursor goes over what stands directly in an object. The bytes must have
-// passed checkJSON; anything but an object has no members.
+// cursor iterates over the members of an object. The bytes must have passed checkJSON. Any other
+// value has no members.
 type cursor struct {
 	scanner
-	// key is the key as it is written, with its quotes; start is where it
-	// begins, from and to enclose the value.
+	// key is the raw key with its quotes; start is its position, from and to enclose the value.
 	key             []byte
 	start, from, to int
 }
@@ -32,7 +31,7 @@ func over(object []byte) cursor {
 	return c
 }
 
-// next goes to the next member, if there is one.
+// next advances to the next member, if there is one.
 func (c *cursor) next() bool {
 	c.pos++ // the brace or comma before it
 	c.space()
@@ -62,7 +61,7 @@ func (c *cursor) is(key string) bool {
 	return string(c.key[1:len(c.key)-1]) == key
 }
 
-// members lists what stands directly in an object.
+// members returns the members of an object.
 func members(object []byte) []member {
 	out := make([]member, 0, 16) // most objects of a flow have fewer
 	for c := over(object); c.next(); {
@@ -71,8 +70,8 @@ func members(object []byte) []member {
 	return out
 }
 
-// elements returns the bytes of each element of an array. The bytes must have
-// passed checkJSON; anything but an array has no elements.
+// elements returns the bytes of each element of an array. The bytes must have passed checkJSON. Any
+// other value has no elements.
 func elements(array []byte) [][]byte {
 	places := spans(array)
 	out := make([][]byte, len(places))
@@ -106,7 +105,7 @@ func spans(array []byte) []span {
 	return out
 }
 
-// jump goes behind one value of checked JSON without looking into it.
+// jump skips one value of valid JSON.
 func (s *scanner) jump() {
 	switch s.peek() {
 	case '"':
@@ -128,7 +127,7 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// nestedEnd returns the place behind an object or array.
+// nestedEnd returns the position after an object or array.
 func nestedEnd(src []byte, i int) int {
 	for depth := 0; i < len(src); i++ {
 		switch src[i] {
@@ -145,12 +144,11 @@ func nestedEnd(src []byte, i int) int {
 	return len(src)
 }
 
-// nearText is how far textEnd looks byte by byte: most texts of a flow are
-// keys and short values, for which a call costs more than the look.
+// nearText is how many bytes textEnd scans in a loop before it uses bytes.IndexByte: most texts of
+// a flow are keys and short values.
 const nearText = 24
 
-// textEnd returns the place behind a text: behind the next quote that no
-// backslash escapes.
+// textEnd returns the position after a string, that is, after the next unescaped quote.
 func textEnd(src []byte, i int) int {
 	i++
 	for near := min(len(src), i+nearText); i < near; i++ {
@@ -158,7 +156,7 @@ func textEnd(src []byte, i int) int {
 		case '"':
 			return i + 1
 		case '\\':
-			i++ // what it escapes
+			i++ // skip the escaped byte
 		}
 	}
 	for i < len(src) {
@@ -177,7 +175,7 @@ func textEnd(src []byte, i int) int {
 	return len(src)
 }
 
-// unquote returns the text of a JSON string. What is no string gives "".
+// unquote returns the text of a JSON string, or "" for another value.
 func unquote(raw []byte) string {
 	if len(raw) >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -189,8 +187,7 @@ func unquote(raw []byte) string {
 	return text
 }
 
-// unescaped writes a value in which letters are escaped, as other programs do,
-// as JavaScript writes it.
+// unescaped re-encodes a value with \u escapes, as other programs write them, in JavaScript's form.
 func unescaped(value []byte) []byte {
 	if !bytes.Contains(value, []byte(`\u`)) {
 		return value
@@ -198,8 +195,8 @@ func unescaped(value []byte) []byte {
 	return encode(decoded(value))
 }
 
-// get returns the bytes of the value at a path of keys. Of a key that stands
-// twice the last one counts, as in JavaScript.
+// get returns the bytes of the value at a path of keys. Of a duplicate key the last one counts, as
+// in JavaScript.
 func get(raw []byte, path ...string) (value []byte, ok bool) {
 	for _, key := range path {
 		if raw, ok = find(raw, key); !ok {
@@ -209,14 +206,14 @@ func get(raw []byte, path ...string) (value []byte, ok bool) {
 	return raw, true
 }
 
-// find looks for one key.
+// find returns the value of one key.
 func find(object []byte, key string) (value []byte, ok bool) {
 	at, ok := findSpan(object, key)
 	return object[at.from:at.to:at.to], ok
 }
 
-// findSpan looks for the place of one value. It is what the package does most,
-// so it makes nothing.
+// findSpan returns the position of one value. It does not allocate, because it is the most frequent
+// operation of the package.
 func findSpan(object []byte, key string) (at span, ok bool) {
 	for c := over(object); c.next(); {
 		if c.is(key) {
@@ -226,8 +223,8 @@ func findSpan(object []byte, key string) (at span, ok bool) {
 	return at, ok
 }
 
-// set replaces the value at a path of keys, or adds it at the end of the
-// object; objects that are missing on the way are made. All other bytes stay.
+// set replaces the value at a path of keys, or appends it to the object; missing objects are
+// created. All other bytes stay.
 func set(raw, value []byte, path ...string) []byte {
 	at := span{0, len(raw)}
 	for len(path) > 0 {
@@ -244,8 +241,8 @@ func set(raw, value []byte, path ...string) []byte {
 	return splice(raw, at.from, at.to, value)
 }
 
-// appendMember adds a member the way the last two were written, so that a
-// pretty-printed object stays one. What is no object becomes one.
+// appendMember appends a member in the format of the last two, so that a pretty-printed object
+// stays one. A value that is not an object is replaced by one.
 func appendMember(raw []byte, all []member, key string, value []byte) []byte {
 	item := slices.Concat(encode(key), []byte(":"), value)
 	if firstByte(raw) != '{' {
@@ -264,9 +261,9 @@ func splice(raw []byte, from, to int, value []byte) []byte {
 	return slices.Concat(raw[:from], value, raw[to:])
 }
 
-// encode writes a value the way JavaScript's JSON.stringify does: compact, and
-// with <, > and & as they are. What cannot be written is null; all that this
-// package encodes was JSON before.
+// encode encodes a value like JavaScript's JSON.stringify: compact, without escaping <, > and &. A
+// value that cannot be encoded becomes null, which does not happen: all values here were JSON
+// before.
 func encode(v any) []byte {
 	if text, is := v.(string); is && isPlain(text) {
 		return slices.Concat([]byte(`"`), []byte(text), []byte(`"`))
@@ -280,7 +277,7 @@ func encode(v any) []byte {
 	return bytes.TrimRight(buf.Bytes(), "\n")
 }
 
-// isPlain reports whether a text stands in JSON as it is.
+// isPlain reports whether a text needs no escapes in JSON.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -290,7 +287,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// compact writes checked JSON without white space between its parts.
+// compact removes the white space of valid JSON.
 func compact(raw []byte) []byte {
 	var buf bytes.Buffer
 	if err := json.Compact(&buf, raw); err != nil {

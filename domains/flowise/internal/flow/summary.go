@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Summary describes a flow briefly, for a person or a prompt: no positions, no
-// handles, no schemas, long texts cut and secrets left out.
+// Summary describes a flow briefly, for a person or a prompt: without positions, handles, schemas
+// and secrets, and with long texts shortened.
 type Summary struct {
 	Kind  Kind          `json:"kind"`
 	Nodes []NodeSummary `json:"nodes"`
 	Edges []string      `json:"edges,omitempty"`
-	// Notes counts sticky notes, Omitted the nodes that did not fit.
+	// Notes counts sticky notes, Omitted the nodes beyond the limit.
 	Notes   int `json:"notes,omitempty"`
 	Omitted int `json:"omitted_nodes,omitempty"`
 }
@@ -22,22 +22,22 @@ type NodeSummary struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Label string `json:"label,omitempty"`
-	// Output is the chosen one of several.
+	// Output is the selected output of several.
 	Output string `json:"output,omitempty"`
 	Parent string `json:"parent,omitempty"`
-	// Credential means that one is bound; its id is nobody's business.
+	// Credential means that a credential is bound; its id is not included.
 	Credential bool `json:"credential,omitempty"`
 	// Params are the values that differ from the defaults, as "name=value".
 	Params []string `json:"params,omitempty"`
 }
 
-// Bounds of a summary.
+// Limits of a summary.
 const (
 	maxSummaryNodes  = 60
 	maxSummaryParams = 12
 )
 
-// Summarize describes a graph. The same graph gives the same summary.
+// Summarize describes a graph. It is deterministic.
 func Summarize(g *Graph, kind Kind, defs Definitions) Summary {
 	if kind == "" {
 		kind = KindOf(g)
@@ -86,7 +86,7 @@ func summarizeNode(n Node, defs Definitions) NodeSummary {
 	return s
 }
 
-// String writes the summary a node a line, then an edge a line.
+// String formats the summary: one line per node, then one per edge.
 func (s Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s with %d nodes and %d edges\n", s.Kind, len(s.Nodes)+s.Omitted, len(s.Edges))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTextsOfAnyLengthKeepTheirPlace: quotes and backslashes are found
-// wherever they stand, so that what follows a text is read as what it is.
+// TestTextsOfAnyLengthKeepTheirPlace: quotes and backslashes are recognized at any position, so
+// that the bytes after a string are parsed correctly.
 func TestTextsOfAnyLengthKeepTheirPlace(t *testing.T) {
 	t.Parallel()
 	for length := range 64 {

@@ -7,29 +7,26 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Check describes how a flow is looked at.
+// Check configures Validate.
 type Check struct {
 	// Kind is the type under which the flow is stored; "" guesses it.
 	Kind Kind
-	// Template is for flows that came out of an export: it strips credentials,
-	// secrets and files and leaves values of one's own place empty, so what is
-	// missing of these is a warning.
+	// Template marks a flow from an export, which strips credentials, secrets, files and values
+	// specific to an installation. Such missing values are only warnings.
 	Template bool
-	// Credentials are those that the server has, with their types by id; nil
-	// leaves open which these are.
+	// Credentials are the types of the server's credentials by id; nil means unknown.
 	Credentials map[string]string
 }
 
-// Validate finds what Flowise accepts and then fails on when the flow runs,
-// and what it refuses. It never fails itself: whatever the bytes are, the
-// report tells.
+// Validate finds what Flowise rejects, and what it accepts but fails on at run time. It accepts any
+// bytes and reports invalid ones in the report.
 func Validate(flowData []byte, defs Definitions, check Check) Report {
 	c := &checker{kind: check.Kind, template: check.Template, credentials: check.Credentials, defs: defs, nodes: map[string]*checkedNode{}, into: map[string][]Edge{}, holders: map[string]bool{}}
 	c.run(flowData)
 	return Report{Kind: c.kind, Findings: c.findings, SHA256: contracts.HashBytes(flowData)}
 }
 
-// checker goes over one flow.
+// checker validates one flow.
 type checker struct {
 	kind        Kind
 	template    bool
@@ -39,26 +36,25 @@ type checker struct {
 	order       []*checkedNode
 	nodes       map[string]*checkedNode
 	edges       []Edge
-	// into are the edges by the node that they end at; holders are the nodes that
-	// others stand in.
+	// into are the edges by target node; holders are the nodes that contain others.
 	into    map[string][]Edge
 	holders map[string]bool
-	// modelled and sequential are made when they are first asked for.
+	// modelled and sequential are computed on first use.
 	modelled   map[string]bool
 	sequential *sequentialNames
-	// errors and warnings count all findings, also those that are not listed.
+	// errors and warnings count all findings, including those beyond maxReported.
 	errors, warnings int
 }
 
-// checkedNode is a node whose form can be looked into.
+// checkedNode is a node whose basic form is valid.
 type checkedNode struct {
 	Node
 	at       string
 	name     string
 	category string
-	// live means that the node takes part when the flow runs.
+	// live means that the node is part of the run.
 	live bool
-	// listed and anchored are what Node.params and Node.anchors give, looked up once.
+	// listed and anchored cache the results of Node.params and Node.anchors.
 	listed, anchored []field
 }
 
@@ -105,7 +101,7 @@ func (c *checker) run(flowData []byte) {
 	}
 }
 
-// maxReported bounds the errors, and the warnings, that are told.
+// maxReported bounds the reported errors, and the reported warnings.
 const maxReported = 1000
 
 func (c *checker) add(s Severity, k Category, code, pointer, node, message, fix string) {
@@ -121,8 +117,7 @@ func (c *checker) add(s Severity, k Category, code, pointer, node, message, fix 
 	})
 }
 
-// at adds a finding about a node. What is wrong with a node that takes no part
-// in the run is a warning.
+// at adds a finding about a node. If the node is not part of the run, it is a warning.
 func (c *checker) at(n *checkedNode, k Category, code, place, message, fix string) {
 	s := SeverityError
 	if !n.live {
@@ -144,7 +139,7 @@ func (c *checker) lacking(n *checkedNode, k Category, code, place, message, fix 
 	c.at(n, k, code, place, message, fix)
 }
 
-// checkShape looks for what the server reads without asking.
+// checkShape checks the members that the server reads unconditionally.
 func (c *checker) checkShape(node Node, at string) {
 	n := &checkedNode{Node: node, at: at, listed: node.params(), anchored: node.anchors()}
 	fail := func(code, place, message, fix string) {
@@ -178,7 +173,7 @@ func (c *checker) checkShape(node Node, at string) {
 	}
 }
 
-// checkParts looks at the members of a node's data.
+// checkParts checks the members of a node's data.
 func (c *checker) checkParts(n *checkedNode) {
 	parts := []struct {
 		key   string
@@ -190,7 +185,7 @@ func (c *checker) checkParts(n *checkedNode) {
 		{"inputs", n.part(partInputs), '{', true},
 		{"inputAnchors", n.part(partInputAnchors), '[', false},
 		{"outputAnchors", n.part(partOutputAnchors), '[', n.name == nodeIfElse || n.category == categoryLoader},
-		{"outputs", n.part(partOutputs), '{', false}, // what needs it is found by the run
+		{"outputs", n.part(partOutputs), '{', false}, // checkChatRun reports it if needed
 	}
 	for _, part := range parts {
 		if firstByte(part.value) == part.first {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkEdge looks at the two ends of an edge. The server never reads handles
-// and ids of edges; the canvas does.
+// checkEdge checks the two ends of an edge. The server never reads handles and edge ids; the canvas
+// does.
 func (c *checker) checkEdge(e Edge, at string) {
 	if firstByte(e.raw) != '{' {
 		c.add(SeverityError, Structure, "edge_not_object", at, "", "the edge is no object", "remove it")
@@ -33,8 +33,8 @@ func (c *checker) checkEdge(e Edge, at string) {
 	}
 }
 
-// checkHandles finds the anchors that the handles name; those of other nodes
-// and of old versions are oddities.
+// checkHandles finds the anchors named by the handles. A handle of another node or an old version
+// is a warning.
 func (c *checker) checkHandles(e Edge, at string, source, target *checkedNode) (out, in field) {
 	outs, _ := source.outputs()
 	out, known := byID(outs, e.SourceHandle)
@@ -58,8 +58,8 @@ func (c *checker) checkHandles(e Edge, at string, source, target *checkedNode) (
 	return out, in
 }
 
-// checkTypes compares what arrives with what is taken. Where the value does
-// not go to the anchor that the handle names, the handle is what is wrong.
+// checkTypes compares the types of the two anchors. If the value does not go to the anchor named by
+// the handle, the handle is reported.
 func (c *checker) checkTypes(e Edge, at string, source *checkedNode, out, in field) {
 	value, _ := c.nodes[e.Target].Input(in.text("name"))
 	if !compatible(e.SourceHandle, e.TargetHandle) && slices.Contains(referencesIn(value), e.Source) {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// checkNode looks at what a node is and holds.
+// checkNode checks the kind and the values of a node.
 func (c *checker) checkNode(n *checkedNode) {
 	if isNote(n.name) {
 		return
@@ -30,7 +30,7 @@ func (c *checker) checkNode(n *checkedNode) {
 	c.checkSpecial(n)
 }
 
-// maxHints bounds how often names are compared with all that are known.
+// maxHints bounds how often a name is compared with all known ones.
 const maxHints = 50
 
 func (c *checker) noKind(name string) string {
@@ -41,7 +41,7 @@ func (c *checker) noKind(name string) string {
 	return unknown("kind of node", name, d.similar(name))
 }
 
-// checkOutput asks a node with several outputs which one it gives.
+// checkOutput checks that a node with several outputs has one selected.
 func (c *checker) checkOutput(n *checkedNode) {
 	outs, choice := n.outputs()
 	if !choice {
@@ -64,14 +64,13 @@ func referencesIn(value []byte) []string {
 	return out
 }
 
-// checkAnchors compares connections with the references that carry the values:
-// the server needs both.
+// checkAnchors compares edges with the references in the values: the server needs both.
 func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 	inputs := n.part(partInputs)
 	all := referencesIn(inputs)
 	for _, a := range anchorsOf(n, def) {
 		if firstByte(a) != '{' {
-			continue // the server passes it over
+			continue // the server ignores it
 		}
 		name := a.text("name")
 		place := "/data/inputs" + pointerTo(name)
@@ -104,8 +103,8 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 	}
 }
 
-// arrives reports whether an anchor holds what connections write: nothing, a
-// reference, or a list of them.
+// arrives reports whether an anchor's value could have been written by edges: empty, a reference,
+// or a list of references.
 func arrives(value []byte) bool {
 	switch firstByte(value) {
 	case 0:
@@ -124,7 +123,7 @@ func arrives(value []byte) bool {
 	}
 }
 
-// anchorsOf are the anchors that the node describes, or those of its kind.
+// anchorsOf returns the anchors that the node describes, or those of its kind.
 func anchorsOf(n *checkedNode, def *knowledge.Definition) []field {
 	if n.part(partInputAnchors) != nil {
 		return n.anchors()
@@ -156,8 +155,8 @@ func (c *checker) checkReference(n *checkedNode, name, id string) {
 	}
 }
 
-// leadsTo reports whether the edges lead from one node to another, over whatever
-// nodes: the server runs all of them, in that order.
+// leadsTo reports whether a path of edges leads from one node to another, that is, the server runs
+// the first before the second.
 func leadsTo(into map[string][]Edge, from, to string) bool {
 	seen, open := map[string]bool{to: true}, []string{to}
 	for len(open) > 0 {
@@ -195,7 +194,7 @@ func (c *checker) checkEmptyAnchor(n *checkedNode, def *knowledge.Definition, a 
 	}
 }
 
-// checkParams looks at the values that the canvas would show.
+// checkParams checks the values that the canvas would show.
 func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 	inputs := n.inputs()
 	for _, f := range n.params() {
@@ -220,9 +219,9 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 	}
 }
 
-// requires reports whether an empty parameter is one too few. What the current
-// definition does without is not asked of an older node; false and 0 are
-// written as empty, and a condition has another tab to be written in.
+// requires reports whether an empty parameter is a fault. A parameter that is optional in the
+// current definition is not required of an older node; false and 0 count as empty; a condition may
+// be given in another tab.
 func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs map[string]any) bool {
 	if p.Optional || p.Hidden {
 		return false
@@ -252,7 +251,7 @@ func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowl
 	several := p.Type == "multiOptions" || p.Type == "asyncMultiOptions"
 	switch first := firstByte(value); {
 	case problem == "":
-	case p.Type == "options", several && (first == '[' || first == '"'): // nodes read a list, or a text with one in it
+	case p.Type == "options", several && (first == '[' || first == '"'): // nodes read a list, or a text that contains one
 		c.warn(n, Logic, "option_unknown", place, problem, "choose one of the options")
 	default:
 		c.at(n, Logic, "value_invalid", place, problem, "set "+p.Name+" to a value of its type")
@@ -275,8 +274,8 @@ func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowl
 
 var agentReference = regexp.MustCompile(`\{\{\s*([A-Za-z]+Agentflow_[0-9]+)\b`)
 
-// checkItems asks for the values that each item of an array needs. As with
-// parameters, what the current definition does without is not asked for.
+// checkItems checks the required values of array items. As for parameters, a value that is optional
+// in the current definition is not required.
 func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.Definition, value []byte, place string) {
 	inputs := n.inputs()
 	dispensable := map[string]bool{}
@@ -300,7 +299,7 @@ func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.
 	}
 }
 
-// checkCredential asks for the credential where the server looks for it.
+// checkCredential checks the credential where the server reads it.
 func (c *checker) checkCredential(n *checkedNode) {
 	p, takes := ownCredential(n.Node, c.defs)
 	if !takes {
@@ -321,8 +320,7 @@ func (c *checker) checkCredential(n *checkedNode) {
 	c.lacking(n, Credential, "credential_missing", "/data/credential", message, "bind a credential of that type to it")
 }
 
-// checkComponents looks at the components that parameters of an AGENTFLOW node
-// chose.
+// checkComponents checks the components selected by parameters of an AGENTFLOW node.
 func (c *checker) checkComponents(n *checkedNode) {
 	for _, choice := range chosen(n.Node, c.defs) {
 		place := "/data/inputs/" + strings.Join(choice.keys, "/")

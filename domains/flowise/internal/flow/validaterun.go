@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// graphOf is what the server builds before a run: for each node what follows
-// it, and how much leads to it. An end that does not exist counts, too.
+// graphOf is the graph that the server builds before a run: the successors of each node and the
+// number of incoming edges. Edges to missing nodes count too.
 type graphOf struct {
 	next, before map[string][]string
 	incoming     map[string]int
@@ -27,8 +27,8 @@ func (c *checker) graph() graphOf {
 	return g
 }
 
-// checkChatRun follows how the server finds what to run in a CHATFLOW or
-// MULTIAGENT: the nodes at the end, and everything that leads to them.
+// checkChatRun determines like the server what runs in a CHATFLOW or MULTIAGENT: the ending nodes,
+// and every node that leads to them.
 func (c *checker) checkChatRun() {
 	g := c.graph()
 	ends := c.endings(g)
@@ -57,8 +57,7 @@ func (c *checker) checkChatRun() {
 	c.checkIsolated(g)
 }
 
-// endings are the nodes that others lead to and that lead nowhere; a single
-// node is one.
+// endings returns the nodes with incoming and without outgoing edges. A single node counts as one.
 func (c *checker) endings(g graphOf) []*checkedNode {
 	var out []*checkedNode
 	for _, n := range c.order {
@@ -69,8 +68,8 @@ func (c *checker) endings(g graphOf) []*checkedNode {
 	return out
 }
 
-// checkEndingOutput refuses a chain that gives something else than itself at
-// the end, as the server does.
+// checkEndingOutput rejects, like the server, an ending chain whose selected output is not the
+// chain itself.
 func (c *checker) checkEndingOutput(n *checkedNode) {
 	outputs := n.part(partOutputs)
 	all := members(outputs)
@@ -107,8 +106,7 @@ func (c *checker) markLive(g graphOf, from []*checkedNode) {
 	}
 }
 
-// checkCircle refuses circles that lead to an end: the server would walk them
-// for ever.
+// checkCircle rejects cycles that lead to an ending node: the server would never finish.
 func (c *checker) checkCircle(g graphOf, from []*checkedNode) {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -153,8 +151,8 @@ func (c *checker) checkIsolated(g graphOf) {
 	}
 }
 
-// checkAgentRun follows how the server begins an AGENTFLOW: at the one node
-// that nothing leads to.
+// checkAgentRun determines like the server where an AGENTFLOW starts: at the only node without
+// incoming edges.
 func (c *checker) checkAgentRun() {
 	g := c.graph()
 	var starts, all []*checkedNode
@@ -187,8 +185,8 @@ func (c *checker) checkAgentRun() {
 	c.checkCircle(g, all)
 }
 
-// checkAgentPlace refuses nodes that nothing leads to: the server would take
-// them for starts, and allows one.
+// checkAgentPlace rejects nodes without incoming edges: the server would treat them as additional
+// start nodes, and allows only one.
 func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
 	inside := textAt(n.raw, "extent") == "parent"
 	if n.name != nodeStart && g.incoming[n.id] == 0 && !inside {
@@ -213,7 +211,7 @@ func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
 	}
 }
 
-// succeeding reports which node of an AGENTFLOW does what one of the old Agentflow did.
+// succeeding returns the AGENTFLOW node that replaces a node of the old sequential agents.
 func succeeding(name string) string {
 	now := map[string]string{
 		"seqAgent": nodeAgent, "worker": nodeAgent, "supervisor": nodeScenario, "seqStart": nodeStart, "seqState": nodeStart, "seqLLMNode": nodeLLM,

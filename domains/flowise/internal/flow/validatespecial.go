@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkSpecial looks for what single kinds of nodes fail on.
+// checkSpecial checks the rules of individual kinds of nodes.
 func (c *checker) checkSpecial(n *checkedNode) {
 	switch n.name {
 	case nodeLLM:
@@ -39,12 +39,12 @@ func (c *checker) checkSpecial(n *checkedNode) {
 	}
 }
 
-// checkMCP reads the configuration of a custom MCP server, which is a text
-// with JSON in it; Flowise takes keys without quotes and trailing commas.
+// checkMCP validates the configuration of a custom MCP server, a text that contains JSON. Flowise
+// also accepts unquoted keys and trailing commas.
 func (c *checker) checkMCP(n *checkedNode, inputs []byte, place string) {
 	raw, ok := get(inputs, "mcpServerConfig")
 	if !ok || firstByte(raw) != '"' || falsy(raw) {
-		return // the type and the absence have their own findings
+		return // checkParams reports the type and absence
 	}
 	place += "/mcpServerConfig"
 	text := unquote(raw)
@@ -65,7 +65,7 @@ var (
 	trailingComma = regexp.MustCompile(`,(\s*[}\]])`)
 )
 
-// lenient makes JSON of what people write for it.
+// lenient converts JSON-like text to JSON.
 func lenient(text string) string {
 	if !strings.Contains(text, `"`) {
 		text = strings.ReplaceAll(text, `'`, `"`)

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// These rules are about values that Flowise saves, and then falls over when the
-// flow runs. Each was met by changing flows at random.
+// These rules are about values that Flowise saves but that crash the flow at run time. Each was
+// found by random mutation of flows.
 
 const nodeLLM = "llmAgentflow"
 
-// checkMessages refuses an agent or a model that neither remembers nor has a
-// list of messages: the first in a flow asks the list for the question.
+// checkMessages rejects an agent or LLM node with neither memory nor a list of messages: the first
+// such node in a flow reads the question from the list.
 func (c *checker) checkMessages(n *checkedNode) {
 	prefix := strings.TrimSuffix(n.name, "Agentflow")
 	name := prefix + "Messages"
@@ -28,7 +28,7 @@ func (c *checker) checkMessages(n *checkedNode) {
 		"set "+name+" to a list, which may be empty, or "+prefix+"EnableMemory to true")
 }
 
-// afterModel reports whether an agent or a model runs before.
+// afterModel reports whether an agent or LLM node runs before.
 func (c *checker) afterModel(n *checkedNode) bool {
 	if c.modelled == nil {
 		c.modelled = map[string]bool{}
@@ -49,17 +49,16 @@ func (c *checker) afterModel(n *checkedNode) bool {
 	return c.modelled[n.id]
 }
 
-// checkLabel refuses labels that are no text where the server makes a name of
-// them.
+// checkLabel rejects a label that is not text if the server derives a name from it.
 func (c *checker) checkLabel(n *checkedNode) {
 	if label, ok := get(n.raw, "data", "label"); ok && firstByte(label) != '"' && !falsy(label) {
 		c.at(n, Structure, "label_invalid", "/data/label", n.id+" has a label that is no text; the server makes a name of it", "rename it with RenameNode")
 	}
 }
 
-// checkCategories refuses nodes without a category where the server asks all of
-// them whether they parse an output, to see whether the answer can be streamed.
-// A function at the end, and a model that does not stream, spare it that.
+// checkCategories rejects nodes without a category if the server reads the category of all nodes to
+// decide whether the answer can be streamed. It does not do so if a function ends the flow or the
+// model does not stream.
 func (c *checker) checkCategories(endings []*checkedNode) {
 	if !slices.ContainsFunc(endings, func(n *checkedNode) bool { return n.output() != "EndingNode" }) {
 		return
@@ -78,8 +77,8 @@ func (c *checker) checkCategories(endings []*checkedNode) {
 	}
 }
 
-// checkBound compares a bound credential with those that the server has: with
-// one that it does not have, or of another type, the node runs as without.
+// checkBound compares a bound credential with those of the server. With an unknown credential, or
+// one of another type, the node runs without a credential.
 func (c *checker) checkBound(n *checkedNode, id string, kinds []string, optional bool, place string) {
 	if c.credentials == nil || id == "" {
 		return
@@ -102,8 +101,8 @@ func (c *checker) checkBound(n *checkedNode, id string, kinds []string, optional
 
 var markup = regexp.MustCompile(`<[^>]*>`)
 
-// checkIterated refuses to repeat over what is no list. The canvas writes the
-// list with markup around it, and the server reads it very leniently.
+// checkIterated rejects an iteration over a value that is not a list. The canvas wraps the list in
+// markup, and the server parses it leniently.
 func (c *checker) checkIterated(n *checkedNode) {
 	raw, _ := n.Input("iterationInput")
 	text := strings.TrimSpace(markup.ReplaceAllString(unquoteText(raw), ""))
@@ -113,13 +112,13 @@ func (c *checker) checkIterated(n *checkedNode) {
 	c.at(n, Logic, "value_invalid", "/data/inputs/iterationInput", n.id+" repeats over a text that is no JSON list", `write a list such as ["a","b"], or a variable in {{ }}`)
 }
 
-// checkSequentialLoop looks for the node that a loop of a MULTIAGENT goes back
-// to, by the name that people gave it.
+// checkSequentialLoop checks the target of a loop in a MULTIAGENT, which is given by its display
+// name.
 func (c *checker) checkSequentialLoop(n *checkedNode) {
 	raw, _ := n.Input("loopToName")
 	target := unquoteText(raw)
 	if target == "" {
-		return // the absence has its own finding
+		return // checkParams reports the absence
 	}
 	if c.sequential == nil {
 		c.sequential = c.sequentialNames()
@@ -129,8 +128,7 @@ func (c *checker) checkSequentialLoop(n *checkedNode) {
 	}
 }
 
-// sequentialNames are the names that people gave nodes, and what the server
-// makes of them.
+// sequentialNames are the display names of nodes and the server's forms of them.
 type sequentialNames struct {
 	names []string
 	known map[string]bool
@@ -149,13 +147,13 @@ func (c *checker) sequentialNames() *sequentialNames {
 	return out
 }
 
-// sequentialName is what the server makes of a name.
+// sequentialName returns the server's form of a name.
 func sequentialName(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), "_")
 }
 
-// checkText refuses texts without the form that their parameters ask for: the
-// address of a model, and headers, which are read as JSON.
+// checkText rejects texts without the required form: the URL of a model, and headers, which are
+// parsed as JSON.
 func (c *checker) checkText(n *checkedNode, param, text, place string) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.Contains(text, "{{") {

@@ -10,19 +10,19 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// normalise returns a value the form that Flowise stores, or says why it does
-// not fit the parameter.
+// normalise converts a value to the form that Flowise stores, or returns why it does not fit the
+// parameter.
 func (d *draft) normalise(p *knowledge.Param, value []byte) (out []byte, problem string) {
 	if string(value) == "null" {
 		return defaultOf(p), ""
 	}
 	if p.Type == "json" || p.Type == "code" {
 		if first := firstByte(value); first == '{' || first == '[' {
-			return encode(string(value)), "" // Flowise keeps such values as text
+			return encode(string(value)), "" // Flowise stores such values as text
 		}
 	}
 	if text := string(value); p.Type == "boolean" && (text == `"true"` || text == `"false"`) {
-		return []byte(unquote(value)), "" // JavaScript takes the text "false" for true
+		return []byte(unquote(value)), "" // JavaScript treats the text "false" as true
 	}
 	if p.Type == "string" || p.Type == "password" {
 		if first := firstByte(value); first != '"' && first != '{' && first != '[' {
@@ -35,8 +35,8 @@ func (d *draft) normalise(p *knowledge.Param, value []byte) (out []byte, problem
 	return value, ""
 }
 
-// checkValue reports why a value does not fit a parameter, or "". The empty text
-// is how Flowise writes "no value"; it fits by its form.
+// checkValue returns why a value does not fit a parameter, or "". Flowise stores "no value" as the
+// empty text; it is valid for every type of text form.
 func checkValue(p *knowledge.Param, value []byte) string {
 	first := firstByte(value)
 	text := ""
@@ -83,8 +83,7 @@ func checkNumber(p *knowledge.Param, value []byte, text string) string {
 	if first := firstByte(value); first == '-' || first >= '0' && first <= '9' {
 		return ""
 	}
-	// Go also reads NaN, Inf, 0x10 and 1_000, which JavaScript does not, or
-	// otherwise.
+	// Go also parses NaN, Inf, 0x10 and 1_000, which JavaScript rejects or reads differently.
 	text = strings.TrimSpace(text)
 	if _, err := strconv.ParseFloat(text, 64); err != nil || strings.Trim(text, "0123456789.+-eE") != "" {
 		return fmt.Sprintf("%s must be a number, but is %s", p.Name, told(string(value)))
@@ -92,7 +91,7 @@ func checkNumber(p *knowledge.Param, value []byte, text string) string {
 	return ""
 }
 
-// freeSolo reports whether an option may be typed instead of chosen.
+// freeSolo reports whether the user may type an option instead of choosing one.
 func freeSolo(p *knowledge.Param) bool { return field(p.Raw).flag("freeSolo") }
 
 func optionNames(p *knowledge.Param) []string {
@@ -116,7 +115,7 @@ func checkOption(p *knowledge.Param, value []byte, text string) string {
 	return ""
 }
 
-// checkOptions takes a list, and a text with a list in it.
+// checkOptions accepts a list, or a text that contains one.
 func checkOptions(p *knowledge.Param, value []byte, text string) string {
 	if text != "" {
 		value = []byte(text)
@@ -136,7 +135,7 @@ func checkOptions(p *knowledge.Param, value []byte, text string) string {
 	return ""
 }
 
-// checkArray looks at the items and their members.
+// checkArray checks the items and their members.
 func checkArray(p *knowledge.Param, value []byte) string {
 	if firstByte(value) != '[' {
 		return fmt.Sprintf("%s must be a list of objects with %s", p.Name, listed(paramNames(p.Array)))
@@ -154,7 +153,7 @@ func checkArray(p *knowledge.Param, value []byte) string {
 	return ""
 }
 
-// checkMember takes a member that fits one of the parameters of its name.
+// checkMember accepts a member that fits one of the parameters with its name.
 func checkMember(p *knowledge.Param, key string, value []byte) string {
 	problem, known := "", false
 	for i := range p.Array {

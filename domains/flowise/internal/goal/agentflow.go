@@ -11,10 +11,9 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// byAgentflow builds an agent flow: a start, with a form where one is wanted, the
-// calls of addresses as steps, and an agent, or a plain model where nothing is to
-// be decided, behind the cases of a condition. Documents need a store that such a node
-// can reach by itself, so they are left to flows of connected nodes.
+// byAgentflow builds an agent flow: a start, with a form if wanted; API calls as steps; and an
+// agent, or a plain LLM if there are no tools, after the cases of a condition. Documents would need
+// a store that an agent-flow node can reach itself, so they are left to byNodes.
 func (t Tools) byAgentflow(f Features) (Approach, error) {
 	if len(f.Branches) > 0 && (len(f.Documents) > 0 || f.Moderation != "") {
 		return Approach{}, refuse("a condition needs an agent flow, and documents and moderation a flow of connected nodes; leave one of them out")
@@ -72,13 +71,13 @@ func (t Tools) byAgentflow(f Features) (Approach, error) {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// fieldName is what a form calls a field that people call so.
+// fieldName converts a label to the name of a form field.
 func fieldName(label string) string {
 	label = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(label), "the "), "a ")
 	return cmp.Or(strings.Trim(notName.ReplaceAllString(label, "_"), "_"), "field")
 }
 
-// start begins a flow by a message, or by a form.
+// start adds the start node, with a message or a form.
 func (b *builder) start() string {
 	if len(b.f.Form) == 0 {
 		return b.add("startAgentflow", nil)
@@ -92,7 +91,7 @@ func (b *builder) start() string {
 	})
 }
 
-// thinker adds the node that answers, with its model, its tools and what it is told.
+// thinker adds the node that answers, with its model, tools and instructions.
 func (b *builder) thinker(def *knowledge.Definition, after string) (string, error) {
 	prefix := strings.TrimSuffix(def.Name, "Agentflow")
 	model, err := b.one(&knowledge.Param{Label: "Model", Type: "BaseChatModel"})

@@ -15,12 +15,12 @@ import (
 
 // Approach is one way to build a goal.
 type Approach struct {
-	// Value names it in a choice, Label says for people what it comes to.
+	// Value identifies the approach in a choice; Label describes it for people.
 	Value string    `json:"value"`
 	Label string    `json:"label"`
 	Kind  flow.Kind `json:"type"`
 	Ops   []flow.Op `json:"-"`
-	// Open is what only a person can fill in, in Flowise.
+	// Open lists what only a person can fill in, in Flowise.
 	Open []string `json:"open,omitempty"`
 }
 
@@ -31,15 +31,14 @@ const (
 	ByAgentflow = "agentflow"
 )
 
-// Tools are what a flow is built with: the definitions of nodes, and the
-// credentials that there are, by their types.
+// Tools are the node definitions and credentials with which flows are built.
 type Tools struct {
 	Defs flow.Definitions
-	// Have are the types of credentials that exist, with the one to use.
+	// Have maps each existing credential type to the credential to use.
 	Have map[string]string
 }
 
-// Approaches returns the ways to build what features ask for, the best first.
+// Approaches returns the ways to build features, best first.
 func (t Tools) Approaches(f Features) ([]Approach, error) {
 	var out []Approach
 	var faults []string
@@ -55,7 +54,7 @@ func (t Tools) Approaches(f Features) ([]Approach, error) {
 	if len(out) == 0 {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "no flow of these features can be built: %s", strings.Join(faults, "; "))
 	}
-	if len(f.Form)+len(f.APIs) > 0 { // only an agent flow has forms and calls as steps
+	if len(f.Form)+len(f.APIs) > 0 { // only an agent flow has forms and API calls as steps
 		slices.SortStableFunc(out, func(a, b Approach) int {
 			return cmp.Compare(order(a.Value == ByAgentflow), order(b.Value == ByAgentflow))
 		})
@@ -76,7 +75,7 @@ type builder struct {
 	f     Features
 	ops   []flow.Op
 	count map[string]int
-	// made is the node that already gives what an anchor takes, by kind.
+	// made maps a kind to the node that was already added for an anchor.
 	made map[string]string
 	open []string
 }
@@ -92,18 +91,18 @@ func refuse(format string, args ...any) error {
 func raw(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return json.RawMessage("null") // texts, numbers and lists of them can be written
+		return json.RawMessage("null") // texts, numbers and lists of them can be encoded
 	}
 	return b
 }
 
-// replyNode answers what its parameter says.
+// replyNode is the node that answers with its parameter replyParam.
 const (
 	replyNode  = "directReplyAgentflow"
 	replyParam = "directReplyMessage"
 )
 
-// byReply builds a flow that always answers the same.
+// byReply builds a flow that always gives the same answer.
 func (t Tools) byReply(f Features) (Approach, error) {
 	if f.Reply == "" || len(f.Branches) > 0 {
 		return Approach{}, nil
@@ -115,8 +114,8 @@ func (t Tools) byReply(f Features) (Approach, error) {
 	return Approach{Value: ByReply, Label: "A fixed answer, without a model", Kind: flow.Agentflow, Ops: b.ops}, nil
 }
 
-// byNodes builds a flow of one chain or agent and the nodes that it needs: which
-// one follows from the anchors that the features ask for.
+// byNodes builds a flow of one chain or agent with the nodes that it needs. The features determine
+// the anchors, and these determine the chain or agent.
 func (t Tools) byNodes(f Features) (Approach, error) {
 	if f.Reply != "" || len(f.Form)+len(f.Branches) > 0 {
 		return Approach{}, nil
@@ -133,7 +132,7 @@ func (t Tools) byNodes(f Features) (Approach, error) {
 	return Approach{Value: ByNodes, Label: b.label(head), Kind: flow.Chatflow, Ops: b.ops, Open: b.open}, nil
 }
 
-// wants are the classes of nodes that the features need the head to take.
+// wants returns the classes of nodes that the head must accept for the features.
 func (f Features) wants() []string {
 	out := []string{"Model"}
 	if len(f.Documents) > 0 && !f.Agent {
@@ -151,7 +150,7 @@ func (f Features) wants() []string {
 	return out
 }
 
-// takes reports whether an anchor takes a class of nodes.
+// takes reports whether an anchor accepts a class of nodes.
 func takes(p *knowledge.Param, class string) bool {
 	switch class {
 	case "Model":
@@ -164,8 +163,8 @@ func takes(p *knowledge.Param, class string) bool {
 	return p.Type == class
 }
 
-// head finds the chain or agent that takes all that is wanted and asks for the
-// least beside it.
+// head returns the chain or agent that accepts everything wanted and requires the least in
+// addition.
 func (b *builder) head() (*knowledge.Definition, error) {
 	wants := b.f.wants()
 	var best *knowledge.Definition
@@ -185,8 +184,8 @@ func (b *builder) head() (*knowledge.Definition, error) {
 	return best, nil
 }
 
-// beside reports whether a head takes all that is wanted, and counts what it asks
-// for and nobody wants. A label that names what is wanted breaks a tie.
+// beside reports whether a head accepts everything wanted, and how much else it requires. A label
+// that names a wanted class breaks a tie.
 func beside(def *knowledge.Definition, wants []string) (cost int, fits bool) {
 	for _, want := range wants {
 		if !slices.ContainsFunc(def.Inputs, func(p knowledge.Param) bool { return p.IsAnchor() && takes(&p, want) }) {
@@ -209,7 +208,7 @@ func beside(def *knowledge.Definition, wants []string) (cost int, fits bool) {
 	return cost, true
 }
 
-// add makes a node, with the credential that it cannot be without.
+// add adds a node, with the credential that it requires.
 func (b *builder) add(kind string, params map[string]json.RawMessage) string {
 	id := fmt.Sprintf("%s_%d", kind, b.count[kind])
 	b.count[kind]++
@@ -239,7 +238,7 @@ func (b *builder) connect(from, to, anchor string) {
 	b.ops = append(b.ops, &flow.Connect{OpType: flow.OpConnect, SourceNodeID: from, TargetNodeID: to, TargetAnchor: anchor})
 }
 
-// connectAs connects a node by that of its outputs which the anchor takes.
+// connectAs connects a node with the output that the anchor accepts.
 func (b *builder) connectAs(from, to string, p *knowledge.Param) {
 	kind := from[:strings.LastIndexByte(from, '_')]
 	def, _ := b.Defs.Node(kind)
@@ -254,7 +253,7 @@ func (b *builder) connectAs(from, to string, p *knowledge.Param) {
 	b.connect(from, to, p.Name)
 }
 
-// output chooses which of its outputs a new node has.
+// output selects the output of a new node.
 func (b *builder) output(id, name string) {
 	for _, op := range b.ops {
 		if add, is := op.(*flow.AddNode); is && add.NodeID == id && add.Output == "" {
@@ -263,8 +262,8 @@ func (b *builder) output(id, name string) {
 	}
 }
 
-// prompt tells a head how to behave, where it has a system message. One that
-// answers from documents keeps its own, which says how to use them.
+// prompt sets the system message of a head, if it has one. A head that answers from documents keeps
+// its own, which says how to use them.
 func (b *builder) prompt(def *knowledge.Definition) map[string]json.RawMessage {
 	if b.f.Instructions == "" || slices.ContainsFunc(def.Inputs, func(p knowledge.Param) bool { return takes(&p, "Retriever") }) {
 		return nil
@@ -278,13 +277,13 @@ func (b *builder) prompt(def *knowledge.Definition) map[string]json.RawMessage {
 	return nil
 }
 
-// instructions make a system message of what was asked for.
+// instructions converts the goal to a system message.
 func instructions(text string) string {
-	text = strings.NewReplacer("{", "(", "}", ")").Replace(text) // braces are variables of a prompt
+	text = strings.NewReplacer("{", "(", "}", ")").Replace(text) // braces are variables in a prompt
 	return "You are an assistant that was set up for this: " + text
 }
 
-// label reports what a flow is made of.
+// label lists the nodes of a flow.
 func (b *builder) label(head *knowledge.Definition) string {
 	var parts []string
 	for _, op := range b.ops {

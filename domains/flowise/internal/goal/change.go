@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Change returns the ops that give a flow the features which it does not have. Only
-// what was asked for is touched; what fits nowhere is told in words.
+// Change returns the ops that add missing features to a flow. It changes only what the features
+// name, and returns in left what cannot be changed.
 func (t Tools) Change(g *flow.Graph, kind flow.Kind, f Features) (ops []flow.Op, left []string, err error) {
 	target := edit.Target{Graph: g, Kind: kind, Defs: t.Defs}
 	if len(f.Branches) > 0 {
@@ -82,7 +82,7 @@ func (t Tools) changeModel(target edit.Target, f Features) ([]flow.Op, error) {
 	})
 }
 
-// changeReply sets what a flow always answers.
+// changeReply sets the fixed answer of a flow.
 func changeReply(g *flow.Graph, reply string) ([]flow.Op, error) {
 	var ops []flow.Op
 	for _, n := range g.Nodes() {
@@ -104,7 +104,7 @@ func (t Tools) changeMemory(target edit.Target, on bool) ([]flow.Op, error) {
 	return at(target, edit.RoleMemory, func(s edit.Spot) ([]flow.Op, error) { return target.Memory(s, kind) })
 }
 
-// account is the credential that a kind of node uses, "" if it needs none.
+// account returns the credential type of a kind of node, or "" if it needs none.
 func (t Tools) account(kind string) string {
 	def, known := t.Defs.Node(kind)
 	if !known {

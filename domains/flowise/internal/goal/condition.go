@@ -12,14 +12,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Branch is one case of a condition, and what is answered then.
+// Branch is one case of a condition with its answer.
 type Branch struct {
 	Says  []string `json:"says,omitempty" description:"Words of which what people say has one"`
 	Case  string   `json:"case,omitempty" description:"The case in words, where a model has to tell"`
 	Reply string   `json:"reply" description:"What it answers then"`
 }
 
-// Words are the branch for people.
+// Words describes the branch for people.
 func (b Branch) Words() string {
 	if len(b.Says) > 0 {
 		return fmt.Sprintf("answers %q where somebody says %s", b.Reply, strings.Join(b.Says, " or "))
@@ -27,7 +27,7 @@ func (b Branch) Words() string {
 	return fmt.Sprintf("answers %q if %s", b.Reply, b.Case)
 }
 
-// What a condition begins with, and what stands for every other case.
+// The start of a condition, and the words for every other case.
 var (
 	conditional = regexp.MustCompile(`(?i)\b(?:if|when|whenever|in case|se|quando|si|cuando|wenn|falls|lorsque)\s`)
 	otherwise   = regexp.MustCompile(`(?i)\b(?:otherwise|or else|if not|in (?:all|any) other cases?|senão|caso contrário|si no|de lo contrario|sonst|andernfalls|sinon|altrimenti|to everything else)\b`)
@@ -35,10 +35,9 @@ var (
 	caseEnd     = regexp.MustCompile(`(?i),|\bthen\b|\bit (?:must|should|shall)\b|\b(?:must|should|shall|repl\w+|answers?|says? only|responde|antwortet|répond|risponde)\b`)
 )
 
-// conditions takes the cases for which something else is answered. What is answered
-// stands in quotation marks beside a word of answering, and so do the words to look for;
-// a case without such words is for a model to tell. It reports whether every condition of
-// the sentence was read.
+// conditions reads the cases with a special answer. The answer is quoted next to a word for
+// answering; words to match are quoted too. A case without such words is decided by a model. It
+// reports whether every condition of the sentence was read.
 func (r reader) conditions(g *Goal) (all bool) {
 	masked := quoted.ReplaceAllStringFunc(r.text, func(q string) string { return strings.Repeat("_", len(q)) })
 	starts := conditional.FindAllStringIndex(masked, 8)
@@ -49,7 +48,7 @@ func (r reader) conditions(g *Goal) (all bool) {
 		g.Otherwise, rest = firstGroup(quoted, r.text[last[0]:]), []int{last[0], rest[1]}
 	}
 	all = true
-	read := 0 // up to where the sentence is used up
+	read := 0 // end of the part already read
 	for i, at := range starts {
 		if rest != nil && at[0] >= rest[0] && at[0] < rest[1] {
 			continue // "if not"
@@ -78,7 +77,7 @@ func (r reader) conditions(g *Goal) (all bool) {
 	return all
 }
 
-// beforeRest is the text before what is said of every other case, "" if nothing is.
+// beforeRest returns the text before the words for every other case, or "".
 func beforeRest(text string, rest []int) string {
 	if rest == nil {
 		return ""
@@ -107,8 +106,7 @@ func indexFrom(re *regexp.Regexp, text string, from int) int {
 	return -1
 }
 
-// branch reads one condition: of what stands behind its word, and of an answer that
-// stands right before it.
+// branch reads one condition from the text after its keyword and an answer directly before it.
 func branch(before, clause string) (Branch, bool) {
 	spans := quoted.FindAllStringIndex(clause, -1)
 	inner, at := answer(clause)
@@ -133,7 +131,7 @@ func branch(before, clause string) (Branch, bool) {
 	return b, b.Reply != "" && (b.Case != "" || len(b.Says) > 0)
 }
 
-// answer finds what is quoted last beside a word of answering, and where it stands.
+// answer returns the last text quoted next to a word for answering, and its position.
 func answer(text string) (reply string, at int) {
 	for _, span := range slices.Backward(quoted.FindAllStringIndex(text, -1)) {
 		before, after := tokens(text[:span[0]]), tokens(text[span[1]:])
@@ -145,8 +143,8 @@ func answer(text string) (reply string, at int) {
 	return "", 0
 }
 
-// branches adds the nodes that tell the cases of a condition and answer them. It gives
-// the node, and the output of it, behind which every other case goes on.
+// branches adds the nodes that decide the cases of a condition and answer them. It returns the node
+// and output for every other case.
 func (b *builder) branches(last string) (string, string, error) {
 	said := slices.DeleteFunc(slices.Clone(b.f.Branches), func(c Branch) bool { return len(c.Says) == 0 })
 	told := slices.DeleteFunc(slices.Clone(b.f.Branches), func(c Branch) bool { return len(c.Says) > 0 })
@@ -173,7 +171,7 @@ func (b *builder) branches(last string) (string, string, error) {
 	return last, output, nil
 }
 
-// answers gives each case its fixed reply.
+// answers gives each case its fixed answer.
 func (b *builder) answers(from string, cases []Branch) {
 	for i, c := range cases {
 		b.join(from, fmt.Sprint(i), b.add(replyNode, map[string]json.RawMessage{replyParam: raw(c.Reply)}))
@@ -184,8 +182,8 @@ func (b *builder) join(from, output, to string) {
 	b.ops = append(b.ops, &flow.Connect{OpType: flow.OpConnect, SourceNodeID: from, SourceAnchor: output, TargetNodeID: to})
 }
 
-// anyOf is an expression for texts that have one of the words, as they are written or
-// with other capitals: Flowise's conditions tell capitals apart.
+// anyOf returns an expression for texts that contain one of the words, also with other
+// capitalization, because Flowise's conditions are case-sensitive.
 func anyOf(words []string) string {
 	var out []string
 	for _, w := range words {
@@ -200,7 +198,7 @@ func anyOf(words []string) string {
 	return strings.Join(out, "|")
 }
 
-// teller adds the node by which a model tells the cases apart.
+// teller adds the node by which a model decides the case.
 func (b *builder) teller(cases []Branch) (string, error) {
 	model, err := b.one(&knowledge.Param{Label: "Model", Type: "BaseChatModel"})
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package goal reads what a chatflow shall do out of a sentence, and says by which
-// nodes it is built. It works without a model: features are found by the words of
-// people and by the labels of the node definitions, and a flow is completed by what
-// the anchors of its nodes take. It is pure, and what it cannot read it names.
+// Package goal reads the features of a chatflow from a sentence and determines the nodes that
+// implement them. It needs no model: it recognizes features by keywords and by the labels of the
+// node definitions, and completes a flow by the anchors that its nodes require. It does no I/O, and
+// it lists what it could not read.
 package goal
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Document is where answers come from: an address, or files of a kind.
+// Document is a source for answers: an address, or files of a kind.
 type Document struct {
 	Kind    string `json:"kind" description:"Kind of node that loads it, such as pdfFile"`
 	Address string `json:"address,omitempty" description:"Address of a page; files are uploaded in Flowise"`
 }
 
-// Features are what a flow has. They are plain, so that a person can edit them.
+// Features are the features of a flow, in a form that a person can edit.
 type Features struct {
 	Model        string     `json:"model_kind,omitempty" description:"Kind of node of the chat model, such as chatOpenAI"`
 	ModelName    string     `json:"model_name,omitempty" description:"Name of the model, such as gpt-4o-mini"`
@@ -44,15 +44,15 @@ type Features struct {
 	Instructions string     `json:"instructions,omitempty" description:"How the model is told to behave"`
 }
 
-// Goal is what a sentence asks for.
+// Goal is the result of reading a sentence.
 type Goal struct {
 	Text string `json:"goal"`
-	// Update means that a flow is to be changed, Target what it is called.
+	// Update means that an existing flow is to be changed; Target is its name.
 	Update bool   `json:"-"`
 	Target string `json:"-"`
 	Name   string `json:"name"`
 	Features
-	// Unread names what the sentence asks for and no node was found for.
+	// Unread lists what the sentence asks for but no node was found for.
 	Unread []string `json:"unread,omitempty"`
 }
 
@@ -66,13 +66,13 @@ func load[T any](name string) T {
 		err = json.Unmarshal(raw, &out)
 	}
 	if err != nil {
-		return out // a test reads them
+		return out // a test decodes them
 	}
 	return out
 }
 
-// cues are the words by which people ask for a feature; defaults the node that is
-// taken where several fit and none is named.
+// cues are the words that ask for a feature. defaults are the kinds of nodes to use if several fit
+// and none is named.
 var (
 	cues     = load[map[string][]string]("cues.json")
 	defaults = load[map[string]string]("defaults.json")
@@ -87,7 +87,7 @@ var (
 	asksFor = regexp.MustCompile(`(?i)\b(?:asks?(?:\s+\p{L}+){0,4}?\s+for|form for|with (?:the )?fields?|pede|pide|fragt nach|demande|chiede)\s+([^.;]+)`)
 )
 
-// Read reads a goal. Definitions say which kinds of nodes there are.
+// Read reads a goal. The definitions are the available kinds of nodes.
 func Read(text string, defs flow.Definitions) Goal {
 	g := Goal{Text: strings.Join(strings.Fields(text), " ")}
 	r := reader{text: g.Text, words: " " + strings.Join(tokens(g.Text), " ") + " ", defs: defs}
@@ -119,16 +119,16 @@ func Read(text string, defs flow.Definitions) Goal {
 	return g
 }
 
-// aCondition is what cues call a condition that was not read.
+// aCondition is how Goal.Unread names a condition that was not read.
 const aCondition = "a condition"
 
-// reader holds one sentence while it is read.
+// reader holds the sentence being read.
 type reader struct {
 	text, words string
 	defs        flow.Definitions
 }
 
-// cue reports whether words that stand for a feature are in the sentence.
+// cue reports whether the sentence contains words for a feature.
 func (r reader) cue(feature string) bool {
 	return slices.ContainsFunc(cues[feature], func(phrase string) bool {
 		stem, open := strings.CutSuffix(phrase, "*")
@@ -140,7 +140,7 @@ func (r reader) cue(feature string) bool {
 	})
 }
 
-// target finds out whether a flow is to be changed, and which.
+// target determines whether a flow is to be changed, and which.
 func (r reader) target(g *Goal) {
 	if !r.cue("further") && (r.cue("create") || !r.cue("update")) {
 		return
@@ -150,7 +150,7 @@ func (r reader) target(g *Goal) {
 	}
 }
 
-// replies takes a fixed answer: what is quoted after words of answering.
+// replies reads a fixed answer: quoted text after a word for answering.
 func (r reader) replies(g *Goal) {
 	at := quoted.FindStringSubmatchIndex(r.text)
 	for at != nil {
@@ -173,7 +173,7 @@ func (r reader) replies(g *Goal) {
 	}
 }
 
-// kinds finds the nodes that are named: of the model, the store, tools, moderation.
+// kinds finds the named nodes: model, store, tools, moderation.
 func (r reader) kinds(g *Goal) {
 	if kinds := r.find(1, "Chat Models"); len(kinds) > 0 {
 		g.Model = kinds[0].Name
@@ -195,7 +195,7 @@ func (r reader) kinds(g *Goal) {
 	}
 }
 
-// families are the beginnings of models' names whose kind of node has another name.
+// families maps the prefix of a model's name to the label of its kind of node.
 var families = map[string]string{"gpt": "OpenAI", "o1": "OpenAI", "o3": "OpenAI", "o4": "OpenAI", "claude": "Anthropic Claude", "gemini": "Google Gemini", "llama": "Ollama", "command": "Cohere"}
 
 func (r reader) modelOf(name string) string {
@@ -208,8 +208,7 @@ func (r reader) modelOf(name string) string {
 	return ""
 }
 
-// places sorts addresses into pages to read and services to call, and finds the
-// kinds of files.
+// places splits addresses into pages to read and APIs to call, and finds the kinds of files.
 func (r reader) places(g *Goal) {
 	serves := r.cue("api")
 	for _, found := range address.FindAllString(r.text, 5) {
@@ -237,11 +236,11 @@ func (r reader) places(g *Goal) {
 	}
 }
 
-// audience is where or for whom something is built, which is no page to answer from:
-// "a bot for our website".
+// audience matches for whom or where something is built, which is not a page to answer from: "a bot
+// for our website".
 var audience = regexp.MustCompile(`\s(?:for|on|para|für|pour|per)(?:\s\S+){1,2}`)
 
-// LacksPage reports whether answers shall come from a page of which no address is said.
+// LacksPage reports whether answers shall come from a page without a known address.
 func (f Features) LacksPage() bool {
 	return f.Reply == "" && slices.ContainsFunc(f.Documents, func(d Document) bool { return d.Kind == defaults["address"] && d.Address == "" })
 }
@@ -255,7 +254,7 @@ func (r reader) memory(g *Goal) {
 	}
 }
 
-// generic words of labels tell no kind from another.
+// generic are words of labels that do not distinguish kinds.
 var generic = map[string]bool{
 	"the": true, "a": true, "ai": true, "api": true, "agent": true, "as": true, "to": true, "with": true, "by": true, "of": true, "for": true, "in": true, "file": true, "files": true, "folder": true,
 	"tool": true, "tools": true, "node": true, "model": true, "custom": true, "chat": true, "web": true, "search": true, "store": true, "vector": true, "memory": true, "document": true,
@@ -263,9 +262,9 @@ var generic = map[string]bool{
 	"current": true, "date": false, "time": false, "code": true, "page": true, "website": true, "browser": true, "lines": true, "database": true, "directory": true, "cloud": true, "open": true, "source": true, "collection": true, "mcp": true, "toolkit": true, "documents": true,
 }
 
-// find gives the kinds of a category that the sentence names by their own words,
-// the closest first; of those that share the words, only the one with the fewest
-// others.
+// find returns the kinds of a category that the sentence names by words of their labels, closest
+// first. Of kinds with the same matching words, it returns only the one with the fewest other
+// words.
 func (r reader) find(most int, category string) []*knowledge.Definition {
 	type hit struct {
 		def   *knowledge.Definition
@@ -314,13 +313,13 @@ func (r reader) find(most int, category string) []*knowledge.Definition {
 	return out
 }
 
-// outdated kinds are not built with: Flowise says so, or they are of a framework
-// whose nodes do not fit the others.
+// outdated reports whether a kind is not used for new flows: it is deprecated, or belongs to a
+// framework that is incompatible with the other nodes.
 func outdated(def *knowledge.Definition) bool {
 	return def.Badge == "DEPRECATING" || strings.Contains(strings.ToLower(def.Name), "llamaindex")
 }
 
-// title is a name for a flow that was given none.
+// title returns a name for an unnamed flow.
 func (g Goal) title() string {
 	switch {
 	case g.Reply != "":
@@ -333,7 +332,7 @@ func (g Goal) title() string {
 	return "Assistant"
 }
 
-// Summary reports what was read.
+// Summary describes what was read.
 func (g Goal) Summary() string {
 	what := "a new chatflow"
 	if g.Update {
@@ -348,7 +347,7 @@ func (g Goal) Summary() string {
 	return what
 }
 
-// Words are the features for people.
+// Words describes the features for people.
 func (f Features) Words() []string {
 	var out []string
 	add := func(ok bool, format string, args ...any) {
@@ -379,7 +378,7 @@ func (f Features) Words() []string {
 	return out
 }
 
-// Tokens of a text in lower case; punctuation separates, a hyphen does not.
+// tokens returns the words of a text in lower case, split at punctuation except hyphens.
 func tokens(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
@@ -395,7 +394,7 @@ func firstGroup(re *regexp.Regexp, text string) string {
 	return ""
 }
 
-// listed cuts "name, email and order number" into its parts.
+// listed splits "name, email and order number" into its parts.
 func listed(text string) []string {
 	if at := goesOn.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
@@ -409,16 +408,16 @@ func listed(text string) []string {
 	return out
 }
 
-// What stands between the fields of a form, before one, and where the sentence goes on
-// with what is done with them.
+// Separators between the fields of a form, words before a field, and the point at which the
+// sentence continues with what is done with the fields.
 var (
 	betweenFields = regexp.MustCompile(`\s*,\s*(?:and\s+)?|\s+(?:and|e|y|und|et|&)\s+`)
 	beforeField   = regexp.MustCompile(`(?i)^\s*(?:the|a|an|their|his|her|o|os|as|el|la|los|las|le|les|den|die|das)\s+`)
 	goesOn        = regexp.MustCompile(`(?i)[,;]?\s+(?:(?:and|e|y|und|et)\s+)?(?:then|afterwards|depois|luego|danach|ensuite)\s|[,;]?\s+(?:and|e|y|und|et)\s+(?:answers?|replies|reply|says?|sends?|tells?|calls?|looks?|explains?|responde|antwortet|répond|risponde)\b`)
 )
 
-// Change are the features that a sentence about an existing flow asks to change:
-// the sentence itself is no instruction of the model's.
+// Change returns the features to change in an existing flow. The sentence itself is not used as
+// instructions for the model.
 func (g Goal) Change() Features {
 	f := g.Features
 	f.Instructions, f.Agent = "", false
@@ -428,10 +427,10 @@ func (g Goal) Change() Features {
 	return f
 }
 
-// prompted is a text that somebody wants the model to be told.
+// prompted matches instructions for the model.
 var prompted = regexp.MustCompile(`(?i)\b(?:so that it|it should|it shall|tell it to|always)\s+(?:also\s+)?(answers? [^.;]+|be [^.;]+|speaks? [^.;]+|says? [^.;]+)`)
 
-// Merge gives features the ones that were said later; those win.
+// Merge merges later features into f; later ones take precedence.
 func Merge(f, later Features) Features {
 	f.Model, f.ModelName = cmp.Or(later.Model, f.Model), cmp.Or(later.ModelName, f.ModelName)
 	f.Store, f.Moderation, f.Reply = cmp.Or(later.Store, f.Store), cmp.Or(later.Moderation, f.Moderation), cmp.Or(later.Reply, f.Reply)

@@ -23,7 +23,7 @@ func shipped(t *testing.T) *knowledge.Snapshot {
 	return defs
 }
 
-// nodes are the kinds of nodes that an approach adds.
+// nodes returns the kinds of nodes that an approach adds.
 func nodes(a goal.Approach) []string {
 	var out []string
 	for _, op := range a.Ops {
@@ -35,8 +35,7 @@ func nodes(a goal.Approach) []string {
 	return out
 }
 
-// TestGoals: what was asked for is what is built; expectations were written before
-// the reader was.
+// TestGoals: the flow has what was asked for. The expectations were written before the reader.
 func TestGoals(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)
@@ -77,7 +76,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// TestAPageWithoutAnAddressIsMissing: only where answers come from it.
+// TestAPageWithoutAnAddressIsMissing only if answers come from it.
 func TestAPageWithoutAnAddressIsMissing(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)
@@ -104,8 +103,8 @@ func TestAPageWithoutAnAddressIsMissing(t *testing.T) {
 	}
 }
 
-// TestConditions: each case that is said has its answer, every other case goes on as the
-// sentence says, and what is not read is told.
+// TestConditions: each case has its answer, every other case continues as the sentence says, and
+// unread parts are reported.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)
@@ -174,8 +173,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestAConditionFindsItsWordsHoweverTheyAreWritten: Flowise tells capitals apart, people
-// do not, whatever script they write in.
+// TestAConditionFindsItsWordsHoweverTheyAreWritten: Flowise is case-sensitive, people are not, in
+// any script.
 func TestAConditionFindsItsWordsHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)
@@ -211,7 +210,7 @@ func TestAConditionFindsItsWordsHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
-// valid compiles an approach and has the validator look at it.
+// valid compiles an approach and validates the result.
 func valid(t *testing.T, text string, way goal.Approach, defs flow.Definitions) {
 	t.Helper()
 	body, err := json.Marshal(way.Ops)
@@ -229,7 +228,7 @@ func valid(t *testing.T, text string, way goal.Approach, defs flow.Definitions) 
 		return
 	}
 	for _, f := range flow.Validate(made.FlowData, defs, flow.Check{Kind: way.Kind}).Findings {
-		// What only a person can fill in is said beside it.
+		// What only a person can fill in is listed in Open.
 		if f.Severity == flow.SeverityError && len(way.Open) == 0 {
 			t.Errorf("%s, %s: %s", text, way.Value, f.Message)
 		}
@@ -252,8 +251,7 @@ func TestChangesNameTheirFlow(t *testing.T) {
 	}
 }
 
-// TestAFormAsksForWhatIsListed: each field by itself, and nothing of what is done with
-// them.
+// TestAFormAsksForWhatIsListed: each field separately, without what is done with them.
 func TestAFormAsksForWhatIsListed(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)
@@ -271,7 +269,7 @@ func TestAFormAsksForWhatIsListed(t *testing.T) {
 	}
 }
 
-// TestFormsAndCallsAreAgentFlows: what only an agent flow can do makes one.
+// TestFormsAndCallsAreAgentFlows: features that only an agent flow has lead to one.
 func TestFormsAndCallsAreAgentFlows(t *testing.T) {
 	t.Parallel()
 	defs := shipped(t)

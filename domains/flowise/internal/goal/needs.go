@@ -11,10 +11,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// maxDepth bounds how far a node's own needs are followed.
+// maxDepth bounds the recursion into the needs of nodes.
 const maxDepth = 6
 
-// complete connects what a node cannot work without, and what the features want.
+// complete connects what a node requires and what the features ask for.
 func (b *builder) complete(def *knowledge.Definition, id string, depth int) error {
 	if depth > maxDepth {
 		return refuse("%s needs more nodes than can be followed", def.Label)
@@ -38,7 +38,7 @@ func (b *builder) complete(def *knowledge.Definition, id string, depth int) erro
 	return nil
 }
 
-// mind says what a person must fill in: files are uploaded in Flowise's canvas.
+// mind records a parameter that a person must fill in: files are uploaded in Flowise's canvas.
 func (b *builder) mind(def *knowledge.Definition, id string, p *knowledge.Param) {
 	if p.Optional || p.Default != nil || len(p.Show) > 0 || b.given(id, p.Name) {
 		return
@@ -55,15 +55,15 @@ func (b *builder) given(id, param string) bool {
 	})
 }
 
-// want is a node that an anchor gets.
+// want is a node for an anchor.
 type want struct {
 	kind   string
 	params map[string]json.RawMessage
 	key    string
 }
 
-// fill reports which nodes an anchor gets: those that the features name, or one that
-// fits where it cannot be empty.
+// fill returns the nodes for an anchor: those that the features name, or a suitable one if the
+// anchor is required.
 func (b *builder) fill(def *knowledge.Definition, p *knowledge.Param, depth int) ([]want, error) {
 	switch {
 	case p.Type == "Tool":
@@ -84,8 +84,7 @@ func (b *builder) fill(def *knowledge.Definition, p *knowledge.Param, depth int)
 
 func (b *builder) retrieves(def *knowledge.Definition) bool { return def.Category == "Vector Stores" }
 
-// memories gives a head its memory; one that cannot be without keeps it although
-// nobody asked.
+// memories returns the memory of a head; a required one is added even if it was not asked for.
 func (b *builder) memories(p *knowledge.Param) ([]want, error) {
 	if b.f.Memory != nil && !*b.f.Memory && p.Optional {
 		return nil, nil
@@ -93,8 +92,8 @@ func (b *builder) memories(p *knowledge.Param) ([]want, error) {
 	return b.one(p)
 }
 
-// tools are those that are named, calls of addresses, and a look into the
-// documents; an agent needs one at least.
+// tools returns the named tools, API calls and a retriever tool for the documents; an agent needs
+// at least one.
 func (b *builder) tools() ([]want, error) {
 	var out []want
 	for _, kind := range b.f.Tools {
@@ -122,7 +121,7 @@ func (b *builder) tools() ([]want, error) {
 	return out, nil
 }
 
-// lookUp is the tool that asks a retriever.
+// lookUp returns the tool that queries a retriever.
 func (b *builder) lookUp() (string, error) {
 	for _, name := range b.Defs.Names() {
 		def, _ := b.Defs.Node(name)
@@ -133,7 +132,7 @@ func (b *builder) lookUp() (string, error) {
 	return "", refuse("there is no tool that looks into documents")
 }
 
-// documents are the loaders of what the flow answers from.
+// documents returns the loaders of the flow's documents.
 func (b *builder) documents() []want {
 	var out []want
 	for i, d := range b.f.Documents {
@@ -152,8 +151,8 @@ func (b *builder) documents() []want {
 	return out
 }
 
-// one is the node that fits an anchor best: named, else of the same account as
-// what is there already, else one that needs least.
+// one returns the best node for an anchor: a named one, else one with the provider of an existing
+// node, else the one that needs least.
 func (b *builder) one(p *knowledge.Param) ([]want, error) {
 	var best *knowledge.Definition
 	least := 0
@@ -198,8 +197,8 @@ func gives(def *knowledge.Definition, class string) bool {
 	return slices.ContainsFunc(def.Outputs, func(o knowledge.Output) bool { return !o.Hidden && slices.Contains(o.BaseClasses, class) })
 }
 
-// cost ranks the nodes that fit: what people named or what is there already comes
-// first, an account that nobody has last.
+// cost ranks suitable nodes: named or existing ones first, those that need a missing credential
+// last.
 func (b *builder) cost(def *knowledge.Definition, class string) int {
 	cost := 0
 	switch {
@@ -218,21 +217,21 @@ func (b *builder) cost(def *knowledge.Definition, class string) int {
 	}
 	holds := slices.ContainsFunc(def.Inputs, func(p knowledge.Param) bool { return p.Type == "Document" })
 	if len(b.f.Documents) > 0 && (class == "BaseRetriever" || class == "VectorStore") && !holds {
-		cost += 500 // what is filled elsewhere holds other documents
+		cost += 500 // an existing index holds other documents
 	}
 	for i := range def.Inputs {
 		switch p := &def.Inputs[i]; {
 		case p.Optional || p.Default != nil || len(p.Show) > 0:
 		case p.IsAnchor():
 			cost += 20
-		default: // nobody has said it
+		default: // no preference was given
 			cost += 40
 		}
 	}
 	return cost + len(def.Label)/4
 }
 
-// accounts are the types of credentials of which a node cannot be without one.
+// accounts returns the credential types of which a node requires one.
 func accounts(def *knowledge.Definition) []string {
 	if def.Credential == nil || def.Credential.Optional {
 		return nil
@@ -240,7 +239,7 @@ func accounts(def *knowledge.Definition) []string {
 	return def.Credential.CredentialNames
 }
 
-// sharesAccount reports whether a node uses a credential that the flow uses anyway.
+// sharesAccount reports whether a node uses a credential that the flow already uses.
 func (b *builder) sharesAccount(def *knowledge.Definition) bool {
 	return slices.ContainsFunc(accounts(def), func(k string) bool {
 		return slices.ContainsFunc(b.ops, func(op flow.Op) bool {
@@ -250,7 +249,7 @@ func (b *builder) sharesAccount(def *knowledge.Definition) bool {
 	})
 }
 
-// attach connects a node to an anchor; one that is there already serves twice.
+// attach connects a node to an anchor; an existing node is reused.
 func (b *builder) attach(w want, to string, p *knowledge.Param, depth int) error {
 	key := cmp.Or(w.key, w.kind)
 	id := b.made[key]

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Credential is all that may be known of a credential: six members.
+// Credential is the public part of a credential: six members.
 type Credential struct {
 	ID        string    `json:"credential_id"`
 	Name      string    `json:"name"`
@@ -32,7 +32,7 @@ type Template struct {
 	NodeTypes   []string `json:"node_types,omitempty"`
 }
 
-// EncodeCredentials writes a snapshot; the same credentials give the same bytes.
+// EncodeCredentials encodes a snapshot. It is deterministic.
 func EncodeCredentials(list []Credential) ([]byte, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Credential) int { return cmp.Compare(a.ID, b.ID) })
@@ -40,11 +40,11 @@ func EncodeCredentials(list []Credential) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the credentials: %w", err)
 	}
-	// The type permits nothing else today; this holds when it is changed.
+	// The type has no other members today; this check protects against a change.
 	return raw, ValidateCredentials(raw)
 }
 
-// DecodeCredentials reads a snapshot strictly.
+// DecodeCredentials decodes a snapshot strictly.
 func DecodeCredentials(raw []byte) ([]Credential, error) {
 	if err := ValidateCredentials(raw); err != nil {
 		return nil, err
@@ -60,8 +60,7 @@ func allowed() []string {
 	return []string{"credential_id", "name", "type", "tags", "created_at", "updated_at"}
 }
 
-// ValidateCredentials refuses a snapshot that has more than the six members
-// that are allowed.
+// ValidateCredentials rejects a snapshot with other than the six allowed members.
 func ValidateCredentials(raw []byte) error {
 	var rows []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &rows); err != nil {
@@ -82,7 +81,7 @@ func ValidateCredentials(raw []byte) error {
 	return nil
 }
 
-// EncodeTemplates writes a snapshot; the same templates give the same bytes.
+// EncodeTemplates encodes a snapshot. It is deterministic.
 func EncodeTemplates(list []Template) ([]byte, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Template) int {
@@ -95,7 +94,7 @@ func EncodeTemplates(list []Template) ([]byte, error) {
 	return raw, nil
 }
 
-// DecodeTemplates reads a snapshot strictly.
+// DecodeTemplates decodes a snapshot strictly.
 func DecodeTemplates(raw []byte) ([]Template, error) {
 	var out []Template
 	if err := contracts.DecodeStrict(raw, &out); err != nil {
@@ -104,7 +103,7 @@ func DecodeTemplates(raw []byte) ([]Template, error) {
 	return out, nil
 }
 
-// encode writes one row a line, so that differences can be read.
+// encode encodes one row per line, to get readable diffs.
 func encode[T any](rows []T) ([]byte, error) {
 	out := []byte("[")
 	for i, row := range rows {

@@ -19,59 +19,57 @@ type Definition struct {
 	Badge       string   `json:"badge"`
 	Tags        []string `json:"tags"`
 	BaseClasses []string `json:"baseClasses"`
-	// HideInput and HideOutput say that the node takes or gives no connection.
+	// HideInput and HideOutput mean that the node accepts or gives no connection.
 	HideInput  bool     `json:"hideInput"`
 	HideOutput bool     `json:"hideOutput"`
 	Credential *Param   `json:"credential"`
 	Inputs     []Param  `json:"inputs"`
 	Outputs    []Output `json:"outputs"`
-	// Raw is the definition as the server told it, members in its order,
-	// without prose.
+	// Raw is the definition as sent by the server, with members in order, without prose.
 	Raw json.RawMessage `json:"-"`
 	// Hash is the SHA-256 of the canonical form of Raw.
 	Hash string `json:"-"`
 }
 
-// Param is one input of a node: a parameter or, when Type is a class of nodes,
-// an anchor that connections end at.
+// Param is one input of a node: a parameter or, if Type is a class of nodes, an anchor for
+// connections.
 type Param struct {
 	Label string `json:"label"`
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	// Default is absent, or any JSON value.
 	Default json.RawMessage `json:"default"`
-	// Optional is false where the node cannot work without a value.
+	// Optional is false if the node needs a value.
 	Optional bool `json:"-"`
-	// List is an anchor that takes several connections.
+	// List marks an anchor that accepts several connections.
 	List bool `json:"list"`
-	// AcceptVariable means that a text may refer to other nodes.
+	// AcceptVariable means that the text may refer to other nodes.
 	AcceptVariable   bool     `json:"acceptVariable"`
 	AdditionalParams bool     `json:"additionalParams"`
 	Hidden           bool     `json:"hidden"`
 	Options          []Option `json:"options"`
-	// Array describes the members of each item of an array, Tabs the choices
-	// of which one is filled in.
+	// Array describes the members of array items; Tabs are the alternatives of which one is filled
+	// in.
 	Array         []Param `json:"array"`
 	Tabs          []Param `json:"tabs"`
 	TabIdentifier string  `json:"tabIdentifier"`
-	// Show and Hide give the values of other parameters that make this one
-	// appear or vanish: a value, or a list of alternatives.
+	// Show and Hide are the values of other parameters that display or hide this one: a value, or a
+	// list of alternatives.
 	Show map[string]any `json:"show"`
 	Hide map[string]any `json:"hide"`
-	// LoadMethod names the method of the server that lists the options.
+	// LoadMethod is the server method that returns the options.
 	LoadMethod string `json:"loadMethod"`
-	// LoadConfig means that the chosen option brings parameters of its own, kept
-	// under "<name>Config".
+	// LoadConfig means that the selected option has parameters of its own, stored under
+	// "<name>Config".
 	LoadConfig bool `json:"loadConfig"`
 	MinItems   int  `json:"minItems"`
-	// CredentialNames are the kinds of credentials that fit; only of a
-	// definition's Credential.
+	// CredentialNames are the accepted credential types; set only for a definition's Credential.
 	CredentialNames []string `json:"credentialNames"`
-	// Raw is the parameter as the server told it, without prose.
+	// Raw is the parameter as sent by the server, without prose.
 	Raw json.RawMessage `json:"-"`
 }
 
-// Option is one choice of a parameter.
+// Option is one option of a parameter.
 type Option struct {
 	Label string         `json:"label"`
 	Name  string         `json:"name"`
@@ -79,18 +77,18 @@ type Option struct {
 	Hide  map[string]any `json:"hide"`
 }
 
-// Output is one of several outputs that a node offers.
+// Output is one of several outputs of a node.
 type Output struct {
 	Label       string   `json:"label"`
 	Name        string   `json:"name"`
 	BaseClasses []string `json:"baseClasses"`
 	Hidden      bool     `json:"hidden"`
-	// Anchor is false only where the server says so.
+	// Anchor is false only if the server says so.
 	Anchor *bool `json:"isAnchor"`
 }
 
-// DeriveNode reads one definition as GET /nodes/:name answers it, and drops
-// prose and what belongs to the server's disk.
+// DeriveNode decodes a definition from GET /nodes/:name and drops prose and file paths of the
+// server.
 func DeriveNode(raw json.RawMessage) (*Definition, error) {
 	facts, err := strip(raw)
 	if err != nil {
@@ -111,8 +109,8 @@ func DeriveNode(raw json.RawMessage) (*Definition, error) {
 	return d, nil
 }
 
-// UnmarshalJSON keeps the parameter's own text and reads "optional", which may
-// be a condition: then there are cases where it can be left out.
+// UnmarshalJSON keeps the raw text and decodes "optional", which may be a condition: the parameter
+// is then optional.
 func (p *Param) UnmarshalJSON(raw []byte) error {
 	type plain Param
 	wire := struct {
@@ -131,8 +129,8 @@ func truthy(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "false" && string(raw) != "null"
 }
 
-// parameterTypes are the types of inputs that hold a value; every other type is
-// a class of nodes, so its input is an anchor.
+// parameterTypes returns the types of inputs with a value. Every other type is a class of nodes, so
+// its input is an anchor.
 func parameterTypes() map[string]bool {
 	return map[string]bool{
 		"asyncOptions": true, "asyncMultiOptions": true, "options": true, "multiOptions": true,
@@ -142,12 +140,11 @@ func parameterTypes() map[string]bool {
 	}
 }
 
-// IsAnchor reports whether connections end at the input, as Flowise's own canvas
-// decides it.
+// IsAnchor reports whether the input is an anchor, by the rule of Flowise's canvas.
 func (p *Param) IsAnchor() bool { return !parameterTypes()[p.Type] }
 
-// Input returns the first input of a name: some nodes have two, of which one is
-// shown at a time.
+// Input returns the first input with a name. Some nodes have two, of which one is displayed at a
+// time.
 func (d *Definition) Input(name string) (*Param, bool) {
 	for i := range d.Inputs {
 		if d.Inputs[i].Name == name {

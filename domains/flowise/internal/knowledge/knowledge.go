@@ -1,11 +1,9 @@
-// Package knowledge keeps what this domain knows about the nodes of Flowise:
-// their names, versions, anchors, parameters and defaults, as a real server
-// told them, without its prose. A snapshot is shipped with the code, so that
-// flows are built and checked without asking a server; a newer one can be
-// derived from what GET /nodes answers.
+// Package knowledge holds the node definitions of Flowise: names, versions, anchors, parameters and
+// defaults, as sent by a server, without prose. A snapshot is built in, so that flows are built and
+// validated without calling a server; a newer one can be derived from GET /nodes.
 //
-// It does no I/O. Asking a server is for package api, and deciding what a
-// difference between the two means is for the domain.
+// It does no I/O. Package api calls servers, and package policy decides what a changed definition
+// means.
 package knowledge
 
 import (
@@ -23,11 +21,10 @@ import (
 //go:embed nodes.json
 var shipped []byte
 
-// readShipped reads the shipped snapshot once for all who ask for it; what it
-// gives is never changed.
+// readShipped parses the built-in snapshot once; the result is shared and immutable.
 var readShipped = sync.OnceValues(func() (*Snapshot, error) { return Parse(shipped) })
 
-// Shipped returns the snapshot that is part of this program.
+// Shipped returns the built-in snapshot.
 func Shipped() (*Snapshot, error) {
 	s, err := readShipped()
 	if err != nil {
@@ -36,8 +33,7 @@ func Shipped() (*Snapshot, error) {
 	return s, nil
 }
 
-// Snapshot is a set of node definitions of one Flowise. It is not changed once
-// made, so it may be shared.
+// Snapshot is a set of node definitions of one Flowise. It is immutable, so it may be shared.
 type Snapshot struct {
 	flowise     string
 	nodes       map[string]*Definition
@@ -52,8 +48,8 @@ type header struct {
 
 const format = 1
 
-// Derive makes a snapshot from node definitions as GET /nodes answers them.
-// Prose and what belongs to the server's disk are dropped.
+// Derive returns a snapshot of node definitions from GET /nodes. Prose and file paths of the server
+// are dropped.
 func Derive(flowise string, definitions []json.RawMessage) (*Snapshot, error) {
 	nodes := make(map[string]*Definition, len(definitions))
 	for i, raw := range definitions {
@@ -69,7 +65,7 @@ func Derive(flowise string, definitions []json.RawMessage) (*Snapshot, error) {
 	return newSnapshot(flowise, nodes)
 }
 
-// Parse reads a snapshot that Encode wrote.
+// Parse decodes a snapshot of Encode.
 func Parse(encoded []byte) (*Snapshot, error) {
 	lines := bytes.Split(bytes.TrimSpace(encoded), []byte("\n"))
 	var head header
@@ -98,8 +94,7 @@ func newSnapshot(flowise string, nodes map[string]*Definition) (*Snapshot, error
 	return &Snapshot{flowise: flowise, nodes: nodes, fingerprint: sum}, nil
 }
 
-// Encode writes the snapshot: a header and then one node a line, by name. The
-// same definitions give the same bytes.
+// Encode encodes the snapshot: a header and one line per node, sorted by name. It is deterministic.
 func (s *Snapshot) Encode() ([]byte, error) {
 	head, err := json.Marshal(header{Format: format, Flowise: s.flowise})
 	if err != nil {
@@ -112,31 +107,29 @@ func (s *Snapshot) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// With returns a snapshot in which d replaces the definition of its name, or is
-// added.
+// With returns a copy of the snapshot in which d is added or replaces the definition with its name.
 func (s *Snapshot) With(d *Definition) (*Snapshot, error) {
 	nodes := maps.Clone(s.nodes)
 	nodes[d.Name] = d
 	return newSnapshot(s.flowise, nodes)
 }
 
-// Flowise is the version of the server that the definitions came from.
+// Flowise returns the version of the server that sent the definitions.
 func (s *Snapshot) Flowise() string { return s.flowise }
 
-// Fingerprint is a SHA-256 over all definitions; the order of nodes and of
-// members does not count.
+// Fingerprint returns a SHA-256 of all definitions, independent of the order of nodes and members.
 func (s *Snapshot) Fingerprint() string { return s.fingerprint }
 
-// Node returns the definition of a name. It is shared and must not be changed.
+// Node returns the definition with a name. It is shared; the caller must not change it.
 func (s *Snapshot) Node(name string) (*Definition, bool) {
 	d, ok := s.nodes[name]
 	return d, ok
 }
 
-// Names lists all nodes, sorted.
+// Names returns the names of all nodes, sorted.
 func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.nodes)) }
 
-// Nodes lists all definitions by name.
+// Nodes returns all definitions, sorted by name.
 func (s *Snapshot) Nodes() []*Definition {
 	out := make([]*Definition, 0, len(s.nodes))
 	for _, name := range s.Names() {

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// prose are the members that describe to people, or to the server's disk, and
-// change nothing about what a node is. Defaults stay, however long: they are
-// what a node works with.
+// prose reports whether a member only describes the node to people, or is a file path of the
+// server. Defaults are kept, however long, because the node uses them.
 func prose(key string) bool {
 	switch key {
 	case "description", "placeholder", "hint", "warning", "documentation", "codeExample",
@@ -18,8 +17,8 @@ func prose(key string) bool {
 	return false
 }
 
-// nested are the members that hold definitions again. Nothing else is looked
-// into: a default may well have a member "description".
+// nested reports whether a member contains definitions. No other member is stripped: a default may
+// have a member "description".
 func nested(key string) bool {
 	switch key {
 	case "inputs", "outputs", "credential", "options", "array", "tabs":
@@ -28,7 +27,7 @@ func nested(key string) bool {
 	return false
 }
 
-// strip returns one definition without prose, compact, members in their order.
+// strip returns one definition without prose, compact, with members in order.
 func strip(raw json.RawMessage) (json.RawMessage, error) {
 	var out bytes.Buffer
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -12,9 +12,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Acting describes what becomes of questions to flows that may act on the world when
-// they are asked, by their tools. Asking is declared as an act without effect,
-// so nobody approves it and it may be repeated.
+// Acting is the policy for questions to flows whose tools may have effects outside Flowise. Asking
+// is declared as a call without effects, so it is not approved and may be retried.
 type Acting string
 
 // The policies.

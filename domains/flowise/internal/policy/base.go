@@ -8,26 +8,25 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// ErrConcurrentEdit says that the flow is no longer the one that was looked at.
+// ErrConcurrentEdit means that the flow has changed since it was reviewed.
 const ErrConcurrentEdit = "domain.concurrent_edit"
 
-// Made binds a write that computes the graph of a new flow.
+// Made binds a write that computes the graph of a new flow to the approved graph.
 type Made struct {
 	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that shall come of it, as propose gives it; another one is not written"`
 }
 
-// Bound returns the graph alone; there is nothing yet that it changes.
+// Bound returns the graph hash; there is no base yet.
 func (m Made) Bound() Base { return Base{GraphSHA256: m.GraphSHA256} }
 
-// Base is the flow that a write was approved for.
+// Base binds a write to the flow for which it was approved.
 type Base struct {
 	BaseSHA256 string `json:"base_sha256,omitempty" pattern:"^([0-9a-f]{64})?$" description:"Hash of the flow that was looked at, as propose gives it: sha256, of its graph, or state_sha256, of its graph, name and settings"`
-	// GraphSHA256 binds what a write computes itself.
+	// GraphSHA256 binds a graph that the write computes.
 	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that shall come of it, as propose gives it; another one is not written"`
 }
 
-// Unchanged refuses a write that says not what it was made for, and a flow that
-// is no longer that.
+// Unchanged refuses a write without a base hash, and a flow that has changed since.
 func (b Base) Unchanged(f api.Flow) error {
 	if b.BaseSHA256 == "" {
 		return domainkit.Refusef(contracts.ErrInvalidParameters, "a change needs base_sha256: the hash of the flow that was looked at, which propose gives")
@@ -35,8 +34,8 @@ func (b Base) Unchanged(f api.Flow) error {
 	return Unchanged(f, b.BaseSHA256)
 }
 
-// Still refuses a flow that is no longer the one that was looked at, where it is said
-// which that was; a proposal may come before anybody looked.
+// Still refuses a flow that has changed since the base hash. The hash may be missing, because a
+// proposal may be made before anybody has reviewed the flow.
 func (b Base) Still(f api.Flow) error {
 	if b.BaseSHA256 == "" {
 		return nil
@@ -44,11 +43,11 @@ func (b Base) Still(f api.Flow) error {
 	return Unchanged(f, b.BaseSHA256)
 }
 
-// Bound returns the base itself, to whoever takes any bound write.
+// Bound returns b.
 func (b Base) Bound() Base { return b }
 
-// Unchanged refuses a flow that is not the one that was looked at: neither its
-// graph nor its whole state has the hash.
+// Unchanged refuses a flow if neither the hash of its graph nor that of its whole state is the
+// reviewed one.
 func Unchanged(f api.Flow, looked string) error {
 	found := site.HashOf(f.FlowData)
 	if found == looked || site.StateHash(f) == looked {

@@ -11,16 +11,16 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Difference is how definitions differ from those that something was made with.
+// Difference is the difference between two sets of definitions, under a policy.
 type Difference struct {
 	Note    string
 	Forbids bool
-	// Nodes are the kinds of nodes that differ, as far as that is known.
+	// Nodes are the kinds of nodes that differ, if known.
 	Nodes []string
 }
 
-// DriftOf compares the known definitions with those that a plan was made with,
-// and follows the policy when they differ.
+// DriftOf compares the stored definitions with those with which a plan was made, and applies the
+// policy if they differ.
 func (r *Rules) DriftOf(ctx context.Context, instance, fingerprint string) (Difference, error) {
 	if fingerprint == "" {
 		return Difference{}, nil
@@ -41,10 +41,9 @@ func (r *Rules) DriftOf(ctx context.Context, instance, fingerprint string) (Diff
 	return out, r.site.KeepDefinitions(ctx, instance, fresh)
 }
 
-// LiveDrift compares the known definitions with those that the server has now.
-// Kinds of nodes that are new there change nothing for a flow that is made.
-// What was refreshed is not what the flow was validated with, so that the
-// validation must be repeated.
+// LiveDrift compares the stored definitions with the server's current ones. New kinds of nodes are
+// ignored. After a refresh the flow must be validated again, because it was validated with the old
+// definitions.
 func (r *Rules) LiveDrift(ctx context.Context, instance string) (Difference, error) {
 	known, err := r.site.Definitions(ctx, instance)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r *Rules) LiveDrift(ctx context.Context, instance string) (Difference, err
 // MaxDriftNodes bounds the kinds of nodes that are named.
 const MaxDriftNodes = 10
 
-// live asks the server for its definitions.
+// live reads the definitions from the server.
 func (r *Rules) live(ctx context.Context, instance string) (*knowledge.Snapshot, error) {
 	client, err := r.site.Pool.Client(instance)
 	if err != nil {
@@ -84,8 +83,7 @@ func (r *Rules) live(ctx context.Context, instance string) (*knowledge.Snapshot,
 	return fresh, nil
 }
 
-// Drift describes what to do when the definitions of nodes are others than those
-// that a plan was made with.
+// Drift is the policy if the node definitions have changed since a plan was made.
 type Drift string
 
 // The policies.

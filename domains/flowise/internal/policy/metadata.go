@@ -9,19 +9,18 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// What the core is told of every write of a flow. Words, examples and what
-// differs from one to the next stand in the manifest.
+// Metadata common to the writes of flows. Vocabulary, examples and differences between the writes
+// are in the manifest.
 
-// windowS is how long the key of a write is kept, in seconds: a week.
+// windowS is the idempotency window of a write in seconds: a week.
 const windowS = 604800
 
 // Propose is the capability that shows what a write would do.
 const Propose = "propose"
 
-// Changing is what the core must know of a write of an existing flow whose
-// parameters are an In: it is looked for and read back, the flow is searched for
-// by its name, and a proposal binds it to what its approver sees. One that makes
-// a graph is undone by the version before it.
+// Changing returns the metadata of a write of an existing flow with parameters In: reconciliation,
+// verification, the look-up of the flow by name, and a proposal that binds the write to what its
+// approver sees. A write of a graph is compensated by a rollback to the version before.
 func Changing[In any](name string, graph bool) contracts.Metadata {
 	params := parametersOf(reflect.TypeFor[In]())
 	md := writing(name)
@@ -44,7 +43,7 @@ func Changing[In any](name string, graph bool) contracts.Metadata {
 	return md
 }
 
-// Making is the same for a write that makes a flow; it is undone by deleting it.
+// Making is like Changing for a write that creates a flow; it is compensated by deleting the flow.
 func Making[In any](name string) contracts.Metadata {
 	params := parametersOf(reflect.TypeFor[In]())
 	md := writing(name)
@@ -65,9 +64,9 @@ func Making[In any](name string) contracts.Metadata {
 	return md
 }
 
-// Carrying is the same for a write that makes a flow or changes the one of the same
-// name; flow says that its parameters name one that is looked for. Whether there is
-// anything to base it on, the proposal says.
+// Carrying is like Changing for a write that creates a flow or changes the one with its name. flow
+// says that the parameters name a flow that is looked up. The proposal determines whether there is
+// a base.
 func Carrying[In any](name string, flow bool) contracts.Metadata {
 	params := parametersOf(reflect.TypeFor[In]())
 	md := writing(name)
@@ -90,7 +89,7 @@ func Carrying[In any](name string, flow bool) contracts.Metadata {
 	return md
 }
 
-// writing is what all of them have.
+// writing returns the metadata that all of them have.
 func writing(name string) contracts.Metadata {
 	return contracts.Metadata{
 		ExecutionMode: contracts.ModeSequential, Idempotency: contracts.IdempotencyKeyed, IdempotencyWindowS: windowS,
@@ -105,7 +104,7 @@ func writing(name string) contracts.Metadata {
 	}
 }
 
-// ResolveFlow finds the flow that a name means, on the server that is meant.
+// ResolveFlow returns the look-up of a flow by name on the requested server.
 func ResolveFlow(deleted bool) contracts.PreStep {
 	step := contracts.PreStep{
 		Type: "resolve_chatflow", Param: "chatflow_id", SearchCapability: "resolve_target", SearchParam: "query",
@@ -117,7 +116,7 @@ func ResolveFlow(deleted bool) contracts.PreStep {
 	return step
 }
 
-// FindModel finds a model by its name, whatever kind of node speaks to it.
+// FindModel returns the look-up of a model by name, for any kind of node.
 func FindModel() contracts.PreStep {
 	return contracts.PreStep{
 		Type: "find_model", Param: "model", SearchCapability: "find_model", SearchParam: "query", Choose: contracts.ChooseAsk,
@@ -125,8 +124,8 @@ func FindModel() contracts.PreStep {
 	}
 }
 
-// ChooseCredential asks which credential a new flow shall have, where it needs one
-// and there are several.
+// ChooseCredential returns the choice of the credential of a new flow, if it needs one and there
+// are several.
 func ChooseCredential() contracts.PreStep {
 	step := contracts.PreStep{
 		Type: "choose_credential", Param: "credential", SearchCapability: "choose_credential", ResultPath: "facts.matches", Choose: contracts.ChooseAsk,
@@ -138,13 +137,13 @@ func ChooseCredential() contracts.PreStep {
 	return step
 }
 
-// bindGraph fills the hash of the graph that shall come of a change from a proposal
-// for the base that was looked at: what is shown is what becomes of no other flow.
+// bindGraph binds a change to the graph of a proposal for the reviewed base, so that the approved
+// graph is not applied to another flow.
 func bindGraph(name string, params []string) contracts.PreStep {
 	return bind(name, "graph_sha256", "facts.graph", append([]string{"base_sha256"}, params...))
 }
 
-// bind fills a hash from a proposal of the write with these parameters.
+// bind sets a hash from a proposal of the write with these parameters.
 func bind(name, param, path string, params []string) contracts.PreStep {
 	given := map[string]any{}
 	for _, p := range params {
@@ -156,13 +155,13 @@ func bind(name, param, path string, params []string) contracts.PreStep {
 	}
 }
 
-// Equal is a condition on a value that was read.
+// Equal returns a condition on a value.
 func Equal(path string, value any) contracts.Condition {
 	return contracts.Condition{Path: path, Equals: &value}
 }
 
-// parametersOf names the parameters of a write that a proposal takes: all but
-// the hashes that it gives, and the server, which it is called on.
+// parametersOf returns the parameters of a write that a proposal takes: all but the hashes that the
+// proposal returns, and the server.
 func parametersOf(t reflect.Type) []string {
 	var out []string
 	for _, f := range reflect.VisibleFields(t) {

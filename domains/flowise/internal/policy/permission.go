@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// RefusalWords reports why bytes may not be written; nothing when they may.
+// RefusalWords returns why bytes may not be written, or "" if they may.
 func RefusalWords(p store.Permission) string {
 	switch p {
 	case store.Granted:
@@ -26,8 +26,8 @@ func RefusalWords(p store.Permission) string {
 	}
 }
 
-// Guarded writes bytes that passed validation in this run, once. What surely
-// had no effect gives the permission back.
+// Guarded performs a write of bytes that were validated in this run. A validation allows one write.
+// If the write certainly had no effect, the permission is restored.
 func (r *Rules) Guarded(ctx context.Context, call domainkit.Call, sha256 string, write func() (api.Flow, error)) (api.Flow, error) {
 	permission, err := r.site.Data.Consume(ctx, call.RunID, sha256, call.IdempotencyKey)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *Rules) Guarded(ctx context.Context, call domainkit.Call, sha256 string,
 	}
 	f, err := write()
 	if e, is := api.AsError(err); is && e.Effect == contracts.EffectNone {
-		// The permission must come back even when the caller has gone.
+		// Restore the permission even if the caller is gone.
 		err = errors.Join(err, r.site.Data.Restore(context.WithoutCancel(ctx), call.RunID, sha256, call.IdempotencyKey))
 	}
 	return f, err

@@ -1,6 +1,6 @@
-// Package policy decides what the domain permits: whether a flow that may act is
-// asked, what differing definitions mean, whether a flow is still the one that was
-// looked at, and that only bytes which passed validation are written, once.
+// Package policy implements the domain's rules: whether a flow that may act is asked, what changed
+// definitions mean, whether a flow has changed since its review, and that only validated bytes are
+// written, once.
 package policy
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Rules are the policies of one installation over its servers.
+// Rules are the policies of one installation for its servers.
 type Rules struct {
 	site *site.Site
 
@@ -17,7 +17,7 @@ type Rules struct {
 	Acting Acting
 }
 
-// New refuses policies that there are not.
+// New returns the rules. It refuses unknown policies.
 func New(s *site.Site, drift Drift, acting Acting) (*Rules, error) {
 	switch drift {
 	case DriftWarn, DriftFail, DriftRefresh:

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Facts are bounded as a whole; these are the shares of their parts, in bytes.
+// Facts are limited as a whole; these are the shares of their parts, in bytes.
 const (
 	shareChanges  = 5 << 10
 	ShareFaults   = 4 << 10
@@ -16,7 +16,7 @@ const (
 	shareTools    = 2 << 10
 )
 
-// Within returns the first items that have a share of the bytes.
+// Within returns the first items that fit in a share of the bytes.
 func Within[T any](items []T, share int) []T {
 	for len(items) > 0 && Size(items) > share {
 		items = items[:len(items)*3/4]
@@ -27,7 +27,7 @@ func Within[T any](items []T, share int) []T {
 // otherKinds stands for the kinds of nodes that are not named.
 const otherKinds = "(others)"
 
-// Commonest names the kinds that most nodes are of, as far as they have room.
+// Commonest returns the most common kinds with their counts, within the limits.
 func Commonest(kinds map[string]int) map[string]int {
 	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b))
@@ -43,7 +43,7 @@ func Commonest(kinds map[string]int) map[string]int {
 	return out
 }
 
-// Size is how many bytes v has as JSON; what has none counts as too large.
+// Size returns the size of v as JSON in bytes; a value without JSON form counts as too large.
 func Size(v any) int {
 	raw, err := json.Marshal(v)
 	if err != nil {

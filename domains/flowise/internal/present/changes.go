@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// fit drops the ends of the longest lists until all of it has room.
+// fit shortens the longest lists until everything fits.
 func (c *Changes) fit() {
 	lists := []*[]string{&c.NodesAdded, &c.NodesRemoved, &c.ParamsChanged, &c.EdgesAdded, &c.EdgesRemoved, &c.Other}
 	for Size(*c) > shareChanges {
@@ -23,7 +23,7 @@ func (c *Changes) fit() {
 	}
 }
 
-// Changes is a diff in few words.
+// Changes is a brief diff.
 type Changes struct {
 	Line          string   `json:"line"`
 	NodesAdded    []string `json:"nodes_added"`
@@ -38,7 +38,7 @@ type Changes struct {
 // maxChanges bounds each list of a diff.
 const maxChanges = 20
 
-// ChangesOf words a diff.
+// ChangesOf converts a diff.
 func ChangesOf(d flow.Diff) Changes {
 	var out Changes
 	list := func(items []string) []string {
@@ -99,7 +99,7 @@ func changeLine(d flow.Diff, other int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Lines lists the changes, those of values first.
+// Lines returns the changes, those of values first.
 func (c *Changes) Lines() []string {
 	var out []string
 	for _, list := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Histogram counts the nodes of each kind.
+// Histogram counts the nodes by kind.
 func Histogram(g *flow.Graph) map[string]int {
 	out := map[string]int{}
 	for _, n := range g.Nodes() {
@@ -19,7 +19,7 @@ func Histogram(g *flow.Graph) map[string]int {
 	return out
 }
 
-// Digest is a flow in few words; it is the same for the same bytes.
+// Digest is a brief description of a flow; it depends only on its bytes and definitions.
 type Digest struct {
 	ChatflowID string             `json:"chatflow_id,omitempty"`
 	Name       string             `json:"name,omitempty"`
@@ -31,20 +31,20 @@ type Digest struct {
 	ToolNodes  []string           `json:"tool_nodes"`
 	Nodes      []flow.NodeSummary `json:"nodes"`
 	Edges      []string           `json:"edges"`
-	// Fingerprint is that of the node definitions that the flow is seen by.
+	// Fingerprint is the fingerprint of the node definitions used.
 	Fingerprint string `json:"schema_fingerprint"`
 	Omitted     int    `json:"omitted_nodes,omitempty"`
 }
 
-// Summary reports what the flow is made of.
+// Summary describes the flow.
 func (d Digest) Summary() string {
 	return fmt.Sprintf("%s: %s with %s and %s", cmp.Or(Clip(d.Name, 80), "flow"), d.Type, Count(d.NodeCount, "node"), Count(d.EdgeCount, "connection"))
 }
 
-// MaxDigest leaves room in the facts for the rest of them.
+// MaxDigest leaves room for other facts.
 const MaxDigest = contracts.MaxFactsBytes - 2048
 
-// DigestOf describes a graph, with less of each node the more there are.
+// DigestOf describes a graph, with less detail per node for larger graphs.
 func DigestOf(g *flow.Graph, kind flow.Kind, defs *knowledge.Snapshot) Digest {
 	s := flow.Summarize(g, kind, defs)
 	out := Digest{

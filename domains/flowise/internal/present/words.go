@@ -1,5 +1,5 @@
-// Package present words what the domain found for people, and keeps it within the
-// limits of facts: shortened texts, counted things, digests and differences.
+// Package present formats results for people within the limits of facts: shortened texts, counts,
+// digests and diffs.
 package present
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// maxName bounds the length of names, those that are shown and those that are given.
+// maxName bounds the length of names, of shown and of new ones.
 const maxName = 200
 
-// NameOf is the name of a flow, for facts.
+// NameOf returns the name of a flow for facts.
 func NameOf(name string) string { return ClipLong(name, maxName) }
 
-// Count is a number with its noun.
+// Count formats a number with its noun.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -23,12 +23,12 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Clip shortens a text to one line of so many letters.
+// Clip shortens a text to one line of at most that many runes.
 func Clip(text string, most int) string {
 	return ClipLong(strings.Join(strings.Fields(text), " "), most)
 }
 
-// ClipLong is clip for texts whose lines and spaces matter.
+// ClipLong is like Clip, but keeps line breaks and spaces.
 func ClipLong(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Credentials asks the server, because one that was made a moment ago counts;
-// when it does not answer, what was kept has to do.
+// Credentials reads the credentials from the server, because a new one must be found. If the server
+// does not answer, it returns the stored ones with stale set.
 func (s *Site) Credentials(ctx context.Context, instance string) (list []knowledge.Credential, stale bool, err error) {
 	client, err := s.Pool.Client(instance)
 	if err != nil {
@@ -40,9 +40,8 @@ func (s *Site) Credentials(ctx context.Context, instance string) (list []knowled
 
 var boundCredential = regexp.MustCompile(`"(credential|FLOWISE_CREDENTIAL_ID)"\s*:\s*"[^"]`)
 
-// CredentialTypes returns the types of the server's credentials by id, for a graph
-// that uses any. It is nil when the server does not tell: a graph is not wrong
-// because of that.
+// CredentialTypes returns the types of the server's credentials by id, for a graph that uses any.
+// It returns nil if the server does not answer: that is not a fault of the graph.
 func (s *Site) CredentialTypes(ctx context.Context, instance, flowData string) map[string]string {
 	if !boundCredential.MatchString(flowData) {
 		return nil
@@ -70,8 +69,7 @@ func askCredentials(ctx context.Context, client *api.Client) ([]knowledge.Creden
 	return out, nil
 }
 
-// CredentialOf finds one credential by id, name or, where there is only one of
-// it, type.
+// CredentialOf finds one credential by id, by name or, if it is the only one of its type, by type.
 func CredentialOf(all []knowledge.Credential, wanted string) (knowledge.Credential, error) {
 	var fits []knowledge.Credential
 	for _, c := range all {

@@ -9,19 +9,18 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// ErrFormNeeded says that the flow begins with a form that was not filled in, or
-// not rightly.
+// ErrFormNeeded means that the flow starts with a form whose values are missing or invalid.
 const ErrFormNeeded = "domain.form_needed"
 
-// Failure words a failed call of a server for whoever called the domain. It
-// keeps apart what certainly had no effect from what may have had one; what is
-// neither the server's nor a refusal goes to the log.
+// Failure converts the error of a call to a server for the caller of the domain. It distinguishes
+// errors that certainly had no effect from those that may have had one. Unexpected errors are
+// returned unchanged, and domainkit only logs them.
 func Failure(err error) error {
 	e, isCall := api.AsError(err)
 	if !isCall {
 		return ownFailure(err)
 	}
-	if e.Kind == api.KindTooLarge && e.Effect == contracts.EffectUnknown { // the answer, not the request
+	if e.Kind == api.KindTooLarge && e.Effect == contracts.EffectUnknown { // the answer was too large, not the request
 		return withEffect(e, contracts.ErrUpstream, "Flowise gave an answer that is too large")
 	}
 	switch e.Kind {
@@ -48,8 +47,8 @@ func Failure(err error) error {
 	}
 }
 
-// withEffect says what is known about a write; a repeat first looks for what
-// this one did.
+// withEffect returns the error of a write with its known effect. A retry first looks for the result
+// of this call.
 func withEffect(e *api.Error, errType, text string) error {
 	if e.Effect == contracts.EffectNone || e.Effect == "" {
 		out := domainkit.Refusef(errType, "%s", text)
@@ -61,7 +60,7 @@ func withEffect(e *api.Error, errType, text string) error {
 	return out
 }
 
-// ownFailure words what this domain itself found wrong.
+// ownFailure converts an error of this domain.
 func ownFailure(err error) error {
 	e, ours := errors.AsType[*contracts.Error](err)
 	if !ours {
@@ -84,7 +83,7 @@ func ownFailure(err error) error {
 	return out
 }
 
-// Unreadable says that a saved graph is none.
+// Unreadable returns the refusal of a stored graph that cannot be decoded.
 func Unreadable(err error) error {
 	refusal := domainkit.Refusef(contracts.ErrPrecondition, "the flowData cannot be read")
 	if e, ours := errors.AsType[*contracts.Error](err); ours {
@@ -94,13 +93,13 @@ func Unreadable(err error) error {
 	return refusal
 }
 
-// IsNotFound tells a refusal because there is no such thing.
+// IsNotFound reports whether err is a refusal of type not_found.
 func IsNotFound(err error) bool {
 	refusal, is := errors.AsType[*contracts.ToolError](err)
 	return is && refusal.Type == contracts.ErrNotFound
 }
 
-// Reason is what an error says, without its code.
+// Reason returns the message of an error without its code.
 func Reason(err error) string {
 	if e, ours := errors.AsType[*contracts.Error](err); ours {
 		return e.Message

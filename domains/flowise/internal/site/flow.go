@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// FlowRef names a chatflow.
+// FlowRef identifies a chatflow.
 type FlowRef struct {
 	Place
 	ChatflowID string `json:"chatflow_id" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Which chatflow"`
 }
 
-// Flow reads one flow.
+// Flow reads a flow.
 func (s *Site) Flow(ctx context.Context, call domainkit.Call, id string) (api.Flow, error) {
 	client, err := s.Pool.Client(call.Instance)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Site) Flow(ctx context.Context, call domainkit.Call, id string) (api.Fl
 	return f, nil
 }
 
-// GraphOf reads one flow with its graph.
+// GraphOf reads a flow and decodes its graph.
 func (s *Site) GraphOf(ctx context.Context, call domainkit.Call, id string) (api.Flow, *flow.Graph, error) {
 	f, err := s.Flow(ctx, call, id)
 	if err != nil {
@@ -43,42 +43,42 @@ func (s *Site) GraphOf(ctx context.Context, call domainkit.Call, id string) (api
 	return f, g, nil
 }
 
-// Flow is the id of the flow.
+// Flow returns the id of the flow.
 func (r FlowRef) Flow() string { return r.ChatflowID }
 
-// StateHash is the SHA-256 of all that people change about a flow, in hex: its
-// graph, its name and its settings.
+// StateHash returns the SHA-256, in hex, of everything that people change in a flow: graph, name
+// and settings.
 func StateHash(f api.Flow) string {
 	state, err := json.Marshal([]any{
 		HashOf(f.FlowData), f.Name, f.Type, truth(f.Deployed), truth(f.IsPublic), f.Category, f.ChatbotConfig, f.APIConfig, f.APIKeyID,
 		f.Analytic, f.SpeechToText, f.TextToSpeech, f.FollowUpPrompts,
 	})
 	if err != nil {
-		return "" // texts and truths can be written
+		return "" // strings and booleans can always be encoded
 	}
 	return contracts.HashBytes(state)
 }
 
 func truth(b *bool) bool { return b != nil && *b }
 
-// HashOf is the SHA-256 of a graph as it is stored, in hex.
+// HashOf returns the SHA-256 of a stored graph, in hex.
 func HashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }
 
-// EditedInFlowise is why a version was kept that somebody made in Flowise's own page,
-// FirstSeen why the first one of a flow was that no write of this domain made.
+// EditedInFlowise is the reason of a version that somebody saved in Flowise's UI, FirstSeen that of
+// a flow's first version if this domain did not write it.
 const (
 	EditedInFlowise = "edited in Flowise"
 	FirstSeen       = "first seen"
 )
 
-// ByManifold is who made a version that a write of this domain is, NotKnown who made
-// the first that was seen of a flow.
+// ByManifold is the author of a version written by this domain, NotKnown that of a flow's first
+// version.
 const (
 	ByManifold = "Manifold"
 	NotKnown   = "not known"
 )
 
-// MadeBy is who made a version, as far as that is known: Flowise keeps no names.
+// MadeBy returns the author of a version, if known: Flowise stores no names.
 func MadeBy(v store.Version) string {
 	switch v.Reason {
 	case EditedInFlowise:
@@ -89,12 +89,12 @@ func MadeBy(v store.Version) string {
 	return ByManifold
 }
 
-// ArtifactFlow is the name of the artifact that holds a graph: a JSON string,
-// so that its bytes stay as they are.
+// ArtifactFlow is the name of the artifact with a graph. It is a JSON string, so that the graph's
+// bytes are preserved.
 const ArtifactFlow = "flow_data"
 
-// KindOf returns the type of a flow as a kind of graph; an assistant has a graph
-// of no kind of its own.
+// KindOf returns the type of a flow as a kind of graph, or "" for an assistant, which has no own
+// kind.
 func KindOf(t api.FlowType) flow.Kind {
 	kind := flow.Kind(t)
 	if !kind.Valid() {
@@ -103,7 +103,7 @@ func KindOf(t api.FlowType) flow.Kind {
 	return kind
 }
 
-// KeyedID makes an id of an idempotency key: of a new flow, or of a chat.
+// KeyedID derives the id of a new flow or chat from an idempotency key.
 func KeyedID(operation, instance, key string) string {
 	return api.FlowID(operation+"/"+instance, key)
 }

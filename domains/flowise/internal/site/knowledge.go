@@ -11,22 +11,21 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Kinds of snapshots in the store.
+// Kinds of stored snapshots.
 const (
 	SnapshotNodes       = "nodes"
 	SnapshotTemplates   = "templates"
 	SnapshotCredentials = "credentials"
 )
 
-// known are the definitions of one instance and when they were refreshed.
+// known are the cached definitions of one instance and the time of their refresh.
 type known struct {
 	nodes *knowledge.Snapshot
 	at    time.Time
 }
 
-// Definitions returns the node definitions of an instance: those that were
-// refreshed or repaired last, else the shipped ones. They are read again when
-// another process has refreshed them.
+// Definitions returns the node definitions of an instance: the last refreshed or repaired ones,
+// else the shipped ones. The cache is reloaded if another process has refreshed them.
 func (s *Site) Definitions(ctx context.Context, instance string) (*knowledge.Snapshot, error) {
 	at, err := s.Data.SnapshotTime(ctx, instance, SnapshotNodes)
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *Site) Definitions(ctx context.Context, instance string) (*knowledge.Sna
 	return nodes, nil
 }
 
-// KeepDefinitions commits definitions that are used from now on.
+// KeepDefinitions stores new definitions, which are used from now on.
 func (s *Site) KeepDefinitions(ctx context.Context, instance string, nodes *knowledge.Snapshot) error {
 	encoded, err := nodes.Encode()
 	if err != nil {
@@ -64,7 +63,7 @@ func (s *Site) KeepDefinitions(ctx context.Context, instance string, nodes *know
 	return s.Data.PutSnapshot(ctx, instance, SnapshotNodes, encoded)
 }
 
-// AskDefinitions derives a snapshot from what a server answers now.
+// AskDefinitions reads the current definitions from a server.
 func AskDefinitions(ctx context.Context, client *api.Client) (*knowledge.Snapshot, error) {
 	version, err := client.Version(ctx)
 	if err != nil {
@@ -77,7 +76,7 @@ func AskDefinitions(ctx context.Context, client *api.Client) (*knowledge.Snapsho
 	return knowledge.Derive(version, raw)
 }
 
-// Changes lists the kinds of nodes that differ between two snapshots.
+// Changes returns the kinds of nodes that differ between two snapshots.
 func Changes(before, after *knowledge.Snapshot) (added, removed, changed []string) {
 	for _, name := range after.Names() {
 		old, had := before.Node(name)
@@ -98,7 +97,7 @@ func Changes(before, after *knowledge.Snapshot) (added, removed, changed []strin
 	return added, removed, changed
 }
 
-// FindNode finds a kind by name or label, or words the nearest ones.
+// FindNode finds a kind by name or label, or returns a message with the closest ones.
 func FindNode(defs *knowledge.Snapshot, name string) (*knowledge.Definition, string) {
 	if def, ok := defs.Node(name); ok {
 		return def, ""

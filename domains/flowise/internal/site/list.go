@@ -9,13 +9,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// Pages of a list: the server sends whole graphs, so that a page has megabytes.
+// Limits of a list. The server sends whole graphs, so a page has megabytes.
 const (
 	flowsPerPage = 100
 	maxFlowPages = 500
 )
 
-// CutNote says that a list is not whole, and what to do.
+// CutNote returns a note that a list is incomplete, or "".
 func CutNote(cut bool) string {
 	if !cut {
 		return ""
@@ -23,17 +23,17 @@ func CutNote(cut bool) string {
 	return fmt.Sprintf("; only the %d that changed last were looked at: name a type of flow, or the id of one", flowsPerPage*maxFlowPages)
 }
 
-// maxReadings is how often a list is read that changes meanwhile.
+// maxReadings is how often a list is read if it changes meanwhile.
 const maxReadings = 3
 
-// AllFlows lists the flows of a server, the last changed first, without their
-// graphs. cut says that there are more. A flow that is deleted or made while the
-// pages are read moves others over their borders, so they are read once more.
+// AllFlows returns the flows of a server without their graphs, last changed first. cut reports that
+// there are more. If a flow is deleted or created during the read, the pages shift, so they are
+// read again.
 func AllFlows(ctx context.Context, client *api.Client, kind string) (flows []api.Flow, cut bool, err error) {
 	return FlowsWhere(ctx, client, kind, func(string) bool { return true })
 }
 
-// FlowsWhere is AllFlows for those whose graphs are to be kept.
+// FlowsWhere is like AllFlows for the flows whose graph passes keep.
 func FlowsWhere(ctx context.Context, client *api.Client, kind string, keep func(flowData string) bool) (flows []api.Flow, cut bool, err error) {
 	for range maxReadings {
 		l := flowList{client: client, kind: api.FlowType(kind), keep: keep, known: map[string]bool{}}
@@ -47,21 +47,21 @@ func FlowsWhere(ctx context.Context, client *api.Client, kind string, keep func(
 	return flows, cut, nil
 }
 
-// flowList is a list of flows in the making.
+// flowList is a list of flows being read.
 type flowList struct {
 	client *api.Client
 	kind   api.FlowType
 	keep   func(flowData string) bool
 	flows  []api.Flow
 	known  map[string]bool
-	// total is how many the server says that there are; steady, that it said so
-	// all the time.
+	// total is the number of flows according to the server; steady reports that it did not change
+	// during the read.
 	total  int
 	steady bool
 	cut    bool
 }
 
-// read adds the flows of all pages.
+// read reads all pages.
 func (l *flowList) read(ctx context.Context) error {
 	for page := 1; page <= maxFlowPages; page++ {
 		got, err := l.client.ListFlows(ctx, api.FlowQuery{Type: l.kind, Page: page, Limit: flowsPerPage})
@@ -79,7 +79,7 @@ func (l *flowList) read(ctx context.Context) error {
 				if !l.keep(f.FlowData) {
 					continue
 				}
-				f.FlowData = "" // a list needs no graphs
+				f.FlowData = "" // lists need no graphs
 				l.flows = append(l.flows, f)
 			}
 		}

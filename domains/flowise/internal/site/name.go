@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// Exactly returns the flows that have just this name or id: letter by letter, or,
-// where there is none, without accents and signs.
+// Exactly returns the flows with this name or id: compared ignoring case, or if there is none, also
+// ignoring accents and punctuation.
 func Exactly(flows []api.Flow, query string) []api.Flow {
 	query = strings.TrimSpace(query)
 	for _, is := range []func(api.Flow) bool{
@@ -27,13 +27,13 @@ func Exactly(flows []api.Flow, query string) []api.Flow {
 	return nil
 }
 
-// letters is a name as it is written, in any case and spacing.
+// letters returns a name with normalized case and spaces.
 func letters(name string) string {
 	return norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(name), " ")))
 }
 
-// SameName reports whether two names differ only by case, accents and signs. Names
-// without a letter or digit are the same only as they are written.
+// SameName reports whether two names differ only in case, accents and punctuation. Names without
+// letters or digits must be equal.
 func SameName(a, b string) bool {
 	if p := Plain(a); p != "" {
 		return p == Plain(b)
@@ -41,8 +41,8 @@ func SameName(a, b string) bool {
 	return letters(a) == letters(b)
 }
 
-// Ranked returns the flows that a query may mean: by likeness of the name, then
-// by the last change.
+// Ranked returns the flows that match a query, sorted by similarity of the name, then by last
+// change.
 func Ranked(flows []api.Flow, query string) []api.Flow {
 	type scored struct {
 		flow  api.Flow
@@ -64,7 +64,7 @@ func Ranked(flows []api.Flow, query string) []api.Flow {
 	return out
 }
 
-// likeness scores a name: 1000 is the same, 0 has nothing in common.
+// likeness returns the similarity of a name and a query, from 0 to 1000 for equal.
 func likeness(f api.Flow, query string) int {
 	name, want := Plain(f.Name), Plain(query)
 	switch {
@@ -94,8 +94,7 @@ func likeness(f api.Flow, query string) int {
 	return 0
 }
 
-// similar reports whether two words differ by little: a prefix, or one wrong
-// letter in four.
+// similar reports whether two words are similar: a prefix, or at most one wrong letter in four.
 func similar(a, b string) bool {
 	if len(a) >= 3 && strings.HasPrefix(b, a) {
 		return true
@@ -103,7 +102,7 @@ func similar(a, b string) bool {
 	return levenshtein.ComputeDistance(a, b) <= min(len(a), len(b))/4
 }
 
-// Plain is a name without case, accents and signs.
+// Plain returns a name without case, accents and punctuation.
 func Plain(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(text)) {

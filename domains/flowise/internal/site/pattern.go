@@ -20,19 +20,19 @@ type PatternFacts struct {
 	Type        string   `json:"type"`
 	NodeTypes   []string `json:"node_types"`
 	SHA256      string   `json:"sha256"`
-	// Uses counts the chatflows that were created from it by its number.
+	// Uses counts the chatflows that were created from it by its id.
 	Uses       int    `json:"uses"`
 	LastUsedAt string `json:"last_used_at,omitempty"`
-	// Compatible means that the definitions of its nodes are still the same.
+	// Compatible means that the definitions of its nodes are unchanged.
 	Compatible bool `json:"compatible"`
 }
 
-// Summary names the pattern.
+// Summary describes the pattern.
 func (p PatternFacts) Summary() string {
 	return fmt.Sprintf("pattern %d: %s (%s, %s)", p.PatternID, present.Clip(p.Name, 80), p.Category, p.Type)
 }
 
-// SavedPattern describes a pattern that is kept.
+// SavedPattern returns the facts of a stored pattern.
 func SavedPattern(p store.Pattern) PatternFacts {
 	out := PatternFacts{
 		PatternID: p.ID, Name: p.Name, Description: p.Description, Category: p.Category, Type: p.Kind,
@@ -44,7 +44,7 @@ func SavedPattern(p store.Pattern) PatternFacts {
 	return out
 }
 
-// PatternFingerprint is that of the definitions of some kinds of nodes now.
+// PatternFingerprint returns the fingerprint of the current definitions of some kinds of nodes.
 func (s *Site) PatternFingerprint(ctx context.Context, instance string, types []string) (string, error) {
 	defs, err := s.Definitions(ctx, instance)
 	if err != nil {
@@ -53,12 +53,13 @@ func (s *Site) PatternFingerprint(ctx context.Context, instance string, types []
 	return PatternFingerprint(defs, types)
 }
 
-// PatternRef names a pattern.
+// PatternRef identifies a pattern.
 type PatternRef struct {
 	PatternID int64 `json:"pattern_id" min:"1" description:"Which pattern"`
 }
 
-// Usable returns a pattern whose nodes are still defined as they were.
+// Usable returns a pattern. Unless anySchema is set, it refuses one whose node definitions have
+// changed.
 func (s *Site) Usable(ctx context.Context, call domainkit.Call, id int64, anySchema bool) (store.Pattern, error) {
 	p, err := s.Data.Pattern(ctx, id)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	Custom         = "custom"
 )
 
-// PatternCategory infers what a flow is for from its kinds of nodes; the first rule
-// that fits decides.
+// PatternCategory infers the purpose of a flow from its kinds of nodes; the first matching rule
+// decides.
 func PatternCategory(nodeTypes []string) string {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(nodeTypes, func(name string) bool {
@@ -40,8 +40,8 @@ func PatternCategory(nodeTypes []string) string {
 	}
 }
 
-// PatternFingerprint is a hash over the definitions of just these kinds of nodes, so
-// that a change of others does not count.
+// PatternFingerprint returns a hash of the definitions of these kinds of nodes, so that changes to
+// others are ignored.
 func PatternFingerprint(defs *knowledge.Snapshot, nodeTypes []string) (string, error) {
 	hashes := map[string]string{}
 	for _, name := range nodeTypes {
@@ -57,8 +57,7 @@ func PatternFingerprint(defs *knowledge.Snapshot, nodeTypes []string) (string, e
 	return sum, nil
 }
 
-// PatternScore reports how many words of a query stand in a text; 0 has nothing in
-// common with it.
+// PatternScore returns how many words of a query occur in a text.
 func PatternScore(query, text string) int {
 	text = strings.ToLower(text)
 	score := 0

@@ -12,19 +12,18 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Place is the server that a call is about, where the call itself names one.
+// Place selects the server of a call, if the call names one.
 type Place struct {
 	Instance string `json:"instance,omitempty" max:"100" description:"Which Flowise; the one of the conversation unless given"`
 }
 
 func (p Place) place() string { return p.Instance }
 
-// placed is what parameters have that name a server.
+// placed is implemented by parameters that embed Place.
 type placed interface{ place() string }
 
-// Add adds a capability as domainkit.Add does. One whose parameters name a server
-// is called there, and looked for there when it was cut off; its schema and its
-// specs say which servers there are.
+// Add adds a capability like domainkit.Add. If its parameters embed Place, the call and its Resolve
+// use that server, and the servers are added to the schema and the parameter specs.
 func Add[In, Out any](svc *domainkit.Service, s *Site, c domainkit.Capability, fn func(context.Context, domainkit.Call, In) (Out, error)) error {
 	var none In
 	if _, has := any(none).(placed); !has {
@@ -56,7 +55,7 @@ func Add[In, Out any](svc *domainkit.Service, s *Site, c domainkit.Capability, f
 	})
 }
 
-// withInstances adds the servers to a schema that is merged over a derived one.
+// withInstances adds the servers to a schema that is merged over a generated one.
 func (s *Site) withInstances(schema json.RawMessage) (json.RawMessage, error) {
 	merged := map[string]any{}
 	if len(schema) > 0 {
@@ -77,7 +76,7 @@ func (s *Site) withInstances(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(merged)
 }
 
-// titles are the names of the servers by which people call them.
+// titles maps the display names of the servers to their ids.
 func (s *Site) titles() map[string]any {
 	out := map[string]any{}
 	for _, in := range s.Pool.Instances() {

@@ -12,26 +12,25 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 )
 
-// Refreshing describes what to ask a server for again: nodes, templates or
-// credentials.
+// Refreshing selects what to read again from a server: nodes, templates or credentials.
 type Refreshing struct {
 	What string
 	// Instance is the server; "" is the default one.
 	Instance string
-	// DryRun keeps nothing.
+	// DryRun stores nothing.
 	DryRun bool
 }
 
-// Refreshed is what a server answered, in the form in which it is kept.
+// Refreshed is a server's answer in the form in which it is stored.
 type Refreshed struct {
 	Instance string
 	Snapshot []byte
 	SHA256   string
-	// Added, Removed and Changed are names, against what was kept before.
+	// Added, Removed and Changed are names, compared with the previous snapshot.
 	Added, Removed, Changed []string
 }
 
-// String writes the report in a few lines.
+// String formats the report in a few lines.
 func (r Refreshed) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "instance %s: %d bytes, sha256 %s\n", r.Instance, len(r.Snapshot), r.SHA256)
@@ -95,7 +94,7 @@ func (s *Site) refreshCredentials(ctx context.Context, client *api.Client, out *
 	return err
 }
 
-// kept reads the list that is kept of an instance; there may be none.
+// kept reads the stored list of an instance; there may be none.
 func kept[T any](ctx context.Context, d *Site, instance, kind string, read func([]byte) ([]T, error)) ([]T, error) {
 	raw, _, err := d.Data.Snapshot(ctx, instance, kind)
 	if err != nil || raw == nil {
@@ -104,7 +103,7 @@ func kept[T any](ctx context.Context, d *Site, instance, kind string, read func(
 	return read(raw)
 }
 
-// differences compares two lists by a key and by all that stands in them.
+// differences compares two lists by a key and by the whole items.
 func differences[T any](before, after []T, key func(T) string) (added, removed, changed []string) {
 	old, now := map[string]string{}, map[string]string{}
 	for _, v := range before {
@@ -130,8 +129,7 @@ func differences[T any](before, after []T, key func(T) string) (added, removed, 
 	return added, removed, changed
 }
 
-// Refresh asks a server for what it knows now and keeps it. The same answers
-// give the same bytes.
+// Refresh reads the current data of a server and stores it. The same answers give the same bytes.
 func (s *Site) Refresh(ctx context.Context, r Refreshing) (Refreshed, error) {
 	client, err := s.refreshable(r)
 	if err != nil {
@@ -156,8 +154,7 @@ func (s *Site) Refresh(ctx context.Context, r Refreshing) (Refreshed, error) {
 	return out, s.Data.PutSnapshot(ctx, out.Instance, r.What, out.Snapshot)
 }
 
-// ValidateSnapshot checks what is kept, without asking a server. Nothing kept
-// is fine.
+// ValidateSnapshot validates the stored data without calling a server. Missing data is valid.
 func (s *Site) ValidateSnapshot(ctx context.Context, r Refreshing) error {
 	if _, err := s.refreshable(r); err != nil {
 		return err
@@ -177,7 +174,7 @@ func (s *Site) ValidateSnapshot(ctx context.Context, r Refreshing) error {
 	return err
 }
 
-// refreshable refuses what nobody keeps, and servers that nobody has names.
+// refreshable refuses an unknown kind of data and an unknown server.
 func (s *Site) refreshable(r Refreshing) (*api.Client, error) {
 	if !slices.Contains([]string{SnapshotNodes, SnapshotTemplates, SnapshotCredentials}, r.What) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "refresh what? nodes, templates or credentials, not %q", r.What)

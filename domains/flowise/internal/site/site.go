@@ -1,7 +1,6 @@
-// Package site is what all capabilities of the domain share: the Flowise servers
-// with their flows, credentials, templates and node definitions, what is kept of
-// them, how names are found, and how failures are worded. It decides nothing and
-// shows nothing.
+// Package site is shared by all capabilities of the domain: the Flowise servers with their flows,
+// credentials, templates and node definitions, the stored data about them, the search by name, and
+// the conversion of errors. It has no policy and formats no results.
 package site
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Config of a Site. Data is required.
+// Config configures a Site. Data is required.
 type Config struct {
 	Instances []api.Instance
 	API       api.Config
@@ -29,14 +28,14 @@ type Config struct {
 	Log       *slog.Logger     // [discards]
 }
 
-// Site is the servers and what is kept of them. It is safe for use by several
-// goroutines: all but known is set by New and never changed.
+// Site holds the servers and the stored data about them. It is safe for concurrent use: only known
+// changes after New.
 type Site struct {
 	Pool *api.Pool
 	Data *store.Store
-	// Folder is where files of flows are imported from, or "".
+	// Folder is the folder from which flows are imported, or "".
 	Folder string
-	// Shipped are the node definitions that came with the program.
+	// Shipped are the built-in node definitions.
 	Shipped *knowledge.Snapshot
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -45,7 +44,7 @@ type Site struct {
 	known map[string]known
 }
 
-// New makes a Site; it calls no server yet.
+// New returns a Site; it does not call a server yet.
 func New(cfg Config) (*Site, error) {
 	if cfg.Data == nil {
 		return nil, errors.New("no data; OpenData opens it, also in memory")
@@ -66,7 +65,7 @@ func New(cfg Config) (*Site, error) {
 	return s, err
 }
 
-// Instances are the servers, as the manifest names them.
+// Instances returns the servers for the manifest.
 func (s *Site) Instances() []contracts.Instance {
 	var out []contracts.Instance
 	for _, in := range s.Pool.Instances() {
@@ -75,7 +74,8 @@ func (s *Site) Instances() []contracts.Instance {
 	return out
 }
 
-// Checks asks each server; one that is down does not take the others with it.
+// Checks returns the health checks. Each server is optional, so that one that is down does not
+// affect the others.
 func (s *Site) Checks() map[string]domainkit.Check {
 	out := map[string]domainkit.Check{"data": {Run: s.Data.Ping, Timeout: 2 * time.Second}}
 	for _, in := range s.Pool.Instances() {
@@ -85,7 +85,7 @@ func (s *Site) Checks() map[string]domainkit.Check {
 				return err
 			}
 			if err := client.Ping(ctx); err != nil {
-				return errors.New(flow.Hide(err.Error())) // health is open to all; what a server says may hold keys
+				return errors.New(flow.Hide(err.Error())) // health is public, and a server's message may contain keys
 			}
 			return nil
 		}}

@@ -13,11 +13,11 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 )
 
-// templatesTTL is how long the metadata of templates is good.
+// templatesTTL is how long the stored metadata of templates is fresh.
 const templatesTTL = 24 * time.Hour
 
-// Templates returns the metadata: kept, or asked for when it is old. A server
-// that does not answer leaves what was kept.
+// Templates returns the metadata of templates: stored, or read from the server if it is old. If the
+// server does not answer, it returns the stored ones with stale set.
 func (s *Site) Templates(ctx context.Context, instance string) (list []knowledge.Template, stale bool, err error) {
 	raw, at, err := s.Data.Snapshot(ctx, instance, SnapshotTemplates)
 	if err != nil {
@@ -62,7 +62,7 @@ func askTemplates(ctx context.Context, client *api.Client) ([]knowledge.Template
 	return out, nil
 }
 
-// Template finds a template with its graph, by name.
+// Template finds a template by name and reads its graph.
 func (s *Site) Template(ctx context.Context, instance, name string) (api.Template, error) {
 	client, err := s.Pool.Client(instance)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/transfer"
 )
 
-// FileOf describes a flow as a file: with the names of the credentials that it uses
-// instead of anything that only this server knows.
+// FileOf returns a flow as a portable file: server-specific ids of credentials are replaced by
+// names.
 func FileOf(ctx context.Context, s *Site, instance string, f api.Flow) (transfer.File, error) {
 	out := transfer.File{Name: f.Name, Type: string(f.Type), Variables: transfer.Variables(f.FlowData), Flow: []byte(f.FlowData)}
 	if f.Category != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Version finds a version of a flow by what people call it: its label, "version 2", or
-// its place among the kept ones, such as "the last one" or "the one before". The graph
-// that it holds comes with it.
+// Version finds a version of a flow by a person's words: its label, "version 2", or its position,
+// such as "the last one" or "the one before". It also returns the graph.
 func (s *Site) Version(ctx context.Context, call domainkit.Call, chatflowID, said string) (store.Version, string, error) {
 	label := versionLabel(said)
 	v, body, err := s.Data.Version(ctx, call.Instance, chatflowID, label)
@@ -32,7 +31,7 @@ func (s *Site) Version(ctx context.Context, call domainkit.Call, chatflowID, sai
 	return s.Data.Version(ctx, call.Instance, chatflowID, list[from].Label)
 }
 
-// versionLabel takes "version 2" for 2.
+// versionLabel converts "version 2" to "2".
 func versionLabel(said string) string {
 	said = strings.TrimSpace(said)
 	if head, rest, two := strings.Cut(said, " "); two && strings.HasPrefix(strings.ToLower(head), "ver") {
@@ -41,8 +40,8 @@ func versionLabel(said string) string {
 	return said
 }
 
-// places are the words for a place among versions: counted from the newest, or, where
-// negative, from the oldest.
+// places are the words for a position among versions, counted from the newest, or if negative from
+// the oldest.
 func places() map[int][]string {
 	return map[int][]string{
 		1:  {"before", "previous", "penultimate", "anterior", "antes", "davor", "vorige", "vorherige", "vorletzte", "précédente", "avant"},
@@ -51,7 +50,7 @@ func places() map[int][]string {
 	}
 }
 
-// PlaceOf reads a place; "the last but one" is the one before the last.
+// PlaceOf parses a position; "the last but one" is the one before the last.
 func PlaceOf(said string) (from int, named bool) {
 	said = strings.ToLower(said)
 	for _, from := range []int{1, 0, -1} {

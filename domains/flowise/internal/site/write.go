@@ -2,7 +2,7 @@ package site
 
 import "encoding/json"
 
-// Names of the writes, as they are kept with what they were about to do.
+// Names of the writes, as stored with their operations.
 const (
 	OpCreate    = "create_chatflow"
 	OpPatch     = "apply_patch"
@@ -17,16 +17,16 @@ const (
 	OpRestore   = "restore_chatflow"
 	OpPromote   = "promote_chatflow"
 	OpImport    = "import_chatflow"
-	// OpWithdraw undoes what was carried here.
+	// OpWithdraw undoes a promotion or an import.
 	OpWithdraw = "withdraw_chatflow"
 )
 
-// AppliedOnly is the part of an output schema that leaves the fields of what was
-// looked for optional: there may be nothing.
+// AppliedOnly returns an output schema, to be merged, in which only the fact applied is required: a
+// look-up may find nothing.
 func AppliedOnly() json.RawMessage {
 	return json.RawMessage(`{"required":["applied"]}`)
 }
 
-// TrialPrefix begins the names of the copies that tests are made on before a write
-// is approved; they are there for seconds and count as no flows.
+// TrialPrefix is the name prefix of the copies on which tests run before a write is approved. They
+// exist for seconds and are not listed as flows.
 const TrialPrefix = "Manifold trial of "

@@ -10,8 +10,8 @@ const listChanges = `
 SELECT chatflow_id, number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
 WHERE instance = $1 AND created_at >= $2 AND ($3 = '' OR chatflow_id = $3) ORDER BY created_at DESC, number DESC LIMIT $4`
 
-// Changes lists the versions of all flows of an instance, or of one, that came to
-// be since a moment, the newest first.
+// Changes returns the versions of all flows of an instance, or of one, that were created since a
+// time, newest first.
 func (s *Store) Changes(ctx context.Context, instance, chatflowID string, since time.Time, limit int) ([]Version, error) {
 	rows, err := s.db.QueryContext(ctx, listChanges, instance, since.UnixNano(), chatflowID, limit)
 	if err != nil {
@@ -28,8 +28,8 @@ const expected = `
 SELECT COUNT(*) FROM flowise_operation
 WHERE instance = $1 AND chatflow_id = $2 AND (after_sha256 = $3 OR before_sha256 = $3) AND expires_at > $4`
 
-// Expected reports whether a write of this domain was about to bring a flow to this
-// graph, or to take it from there.
+// Expected reports whether a stored operation of this domain has the graph as its state before or
+// after.
 func (s *Store) Expected(ctx context.Context, instance, chatflowID, sha256 string) (bool, error) {
 	var n int
 	if err := s.db.QueryRowContext(ctx, expected, instance, chatflowID, sha256, s.cfg.Now().UnixNano()).Scan(&n); err != nil {

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Permission is what the guard says about a write.
+// Permission says whether bytes may be written.
 type Permission string
 
 // The permissions.
 const (
-	// Granted: these bytes passed validation in this run and were not written yet.
+	// Granted: these bytes were validated in this run and not written yet.
 	Granted Permission = "granted"
-	// NotValidated: nothing passed validation in this run.
+	// NotValidated: nothing was validated in this run.
 	NotValidated Permission = "not_validated"
-	// OtherBytes: something else passed validation in this run.
+	// OtherBytes: other bytes were validated in this run.
 	OtherBytes Permission = "other_bytes"
-	// Used: these bytes were written already; a validation is good for one write.
+	// Used: these bytes were written already; a validation allows one write.
 	Used Permission = "used"
 )
 
@@ -26,7 +26,7 @@ ON CONFLICT (run_id, sha256) DO UPDATE SET expires_at = excluded.expires_at, use
 
 const sweepGuard = `DELETE FROM flowise_guard WHERE expires_at <= $1`
 
-// Authorize notes that bytes with this hash passed validation in a run.
+// Authorize records that bytes with this hash were validated in a run.
 func (s *Store) Authorize(ctx context.Context, runID, sha256 string) error {
 	now := s.cfg.Now()
 	if _, err := s.db.ExecContext(ctx, sweepGuard, now.UnixNano()); err != nil {
@@ -45,8 +45,8 @@ const whatStands = `
 SELECT COUNT(*), COUNT(CASE WHEN sha256 = $1 THEN 1 END), COUNT(CASE WHEN sha256 = $2 AND used_by = '' THEN 1 END)
 FROM flowise_guard WHERE run_id = $3 AND expires_at > $4`
 
-// Consume takes the permission to write these bytes; key is the write's
-// idempotency key, under which the permission stands for repeats too.
+// Consume uses the permission to write these bytes. key is the write's idempotency key; a retry
+// with the same key is granted again.
 func (s *Store) Consume(ctx context.Context, runID, sha256, key string) (Permission, error) {
 	now := s.cfg.Now().UnixNano()
 	done, err := s.db.ExecContext(ctx, consumeBytes, key, runID, sha256, now)
@@ -65,7 +65,7 @@ func (s *Store) Consume(ctx context.Context, runID, sha256, key string) (Permiss
 
 const restoreBytes = `UPDATE flowise_guard SET used_by = '' WHERE run_id = $1 AND sha256 = $2 AND used_by = $3`
 
-// Restore gives a permission back when the write surely did not take place.
+// Restore restores a permission after a write that certainly had no effect.
 func (s *Store) Restore(ctx context.Context, runID, sha256, key string) error {
 	if _, err := s.db.ExecContext(ctx, restoreBytes, runID, sha256, key); err != nil {
 		return fmt.Errorf("restore %s: %w", sha256, err)
@@ -73,7 +73,7 @@ func (s *Store) Restore(ctx context.Context, runID, sha256, key string) error {
 	return nil
 }
 
-// Authorized reports what Consume would say to a new key, and takes nothing.
+// Authorized returns what Consume would return for a new key, without using the permission.
 func (s *Store) Authorized(ctx context.Context, runID, sha256 string) (Permission, error) {
 	var all, same, free int
 	if err := s.db.QueryRowContext(ctx, whatStands, sha256, sha256, runID, s.cfg.Now().UnixNano()).Scan(&all, &same, &free); err != nil {

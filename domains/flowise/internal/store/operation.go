@@ -7,13 +7,12 @@ import (
 	"fmt"
 )
 
-// Operation is what a write was about to do; it is kept before the write is
-// sent, so that the outcome of it can be told from the flow itself.
+// Operation describes a write. It is stored before the write is sent, so that the outcome can be
+// determined from the flow.
 type Operation struct {
 	Instance, Capability, Key string
 	ChatflowID                string
-	// Before and After are the hashes of the graph; "" where there was or will
-	// be no flow.
+	// BeforeSHA256 and AfterSHA256 are the hashes of the graph before and after; "" means no flow.
 	BeforeSHA256, AfterSHA256 string
 	BeforeName, AfterName     string
 	// PreviousVersion is the version that undoes the write, or 0.
@@ -30,7 +29,7 @@ ON CONFLICT (instance, capability, key) DO UPDATE SET
 
 const sweepOperations = `DELETE FROM flowise_operation WHERE expires_at <= $1`
 
-// Begin keeps an operation; one of the same key is replaced.
+// Begin stores an operation and replaces one with the same key.
 func (s *Store) Begin(ctx context.Context, op Operation) error {
 	now := s.cfg.Now()
 	if _, err := s.db.ExecContext(ctx, sweepOperations, now.UnixNano()); err != nil {
@@ -45,8 +44,7 @@ func (s *Store) Begin(ctx context.Context, op Operation) error {
 
 const forgetOperation = `DELETE FROM flowise_operation WHERE instance = $1 AND capability = $2 AND key = $3`
 
-// Forget drops an operation that surely did not take place, so that its key
-// counts as never begun.
+// Forget removes an operation that certainly had no effect, as if it had not begun.
 func (s *Store) Forget(ctx context.Context, instance, capability, key string) error {
 	if _, err := s.db.ExecContext(ctx, forgetOperation, instance, capability, key); err != nil {
 		return fmt.Errorf("forget %s: %w", key, err)
@@ -58,8 +56,7 @@ const findOperation = `
 SELECT instance, chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
 FROM flowise_operation WHERE capability = $1 AND key = $2 AND expires_at > $3`
 
-// Operation finds what a write was about to do, on whichever server; a key is
-// used once.
+// Operation returns the operation of a key, on any server; a key is used once.
 func (s *Store) Operation(ctx context.Context, capability, key string) (Operation, bool, error) {
 	op := Operation{Capability: capability, Key: key}
 	err := s.db.QueryRowContext(ctx, findOperation, capability, key, s.cfg.Now().UnixNano()).Scan(

@@ -11,17 +11,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Pattern is a flow that worked, kept to build others on.
+// Pattern is a stored flow as a base for others.
 type Pattern struct {
 	ID                          int64
 	Name, Description, Category string
 	Kind                        string
 	NodeTypes                   []string
-	// Fingerprint is that of the node definitions when the pattern was saved.
+	// Fingerprint is the fingerprint of its node definitions when it was saved.
 	Fingerprint string
 	FlowData    string
 	SHA256      string
-	// SavedBy is the idempotency key that saved it.
+	// SavedBy is the idempotency key of the write that saved it.
 	SavedBy    string
 	Uses       int
 	CreatedAt  time.Time
@@ -34,8 +34,8 @@ const savePattern = `
 INSERT INTO flowise_pattern (name, description, category, kind, node_types, fingerprint, flow_data, sha256, saved_by, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (saved_by) DO NOTHING`
 
-// SavePattern keeps a pattern and gives it its id. A repeat of the same key
-// gives the pattern that it saved first.
+// SavePattern stores a pattern and assigns its id. A retry with the same key returns the pattern
+// that was saved first.
 func (s *Store) SavePattern(ctx context.Context, p Pattern) (Pattern, error) {
 	types, err := json.Marshal(p.NodeTypes)
 	if err != nil {
@@ -48,12 +48,12 @@ func (s *Store) SavePattern(ctx context.Context, p Pattern) (Pattern, error) {
 	return s.patternWhere(ctx, "saved_by = $1", p.SavedBy)
 }
 
-// PatternSavedBy finds the pattern that a key saved.
+// PatternSavedBy returns the pattern that a key saved.
 func (s *Store) PatternSavedBy(ctx context.Context, key string) (Pattern, error) {
 	return s.patternWhere(ctx, "saved_by = $1", key)
 }
 
-// Pattern finds a pattern by its id.
+// Pattern returns a pattern by its id.
 func (s *Store) Pattern(ctx context.Context, id int64) (Pattern, error) {
 	return s.patternWhere(ctx, "id = $1", id)
 }
@@ -84,13 +84,13 @@ func scanPattern(r row) (Pattern, error) {
 	return p, nil
 }
 
-// Patterns lists all patterns, the most used first.
+// Patterns returns all patterns, most used first.
 func (s *Store) Patterns(ctx context.Context) ([]Pattern, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+patternColumns+" FROM flowise_pattern ORDER BY uses DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("list patterns: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	defer func() { _ = rows.Close() }() // Err reports failures
 	var out []Pattern
 	for rows.Next() {
 		p, err := scanPattern(rows)
@@ -117,7 +117,7 @@ func (s *Store) Used(ctx context.Context, id int64) error {
 
 const deletePattern = `DELETE FROM flowise_pattern WHERE id = $1`
 
-// DeletePattern removes a pattern; it reports whether there was one.
+// DeletePattern removes a pattern and reports whether it existed.
 func (s *Store) DeletePattern(ctx context.Context, id int64) (bool, error) {
 	done, err := s.db.ExecContext(ctx, deletePattern, id)
 	if err != nil {

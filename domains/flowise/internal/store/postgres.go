@@ -13,9 +13,8 @@ import (
 //go:embed postgres/migrations/*.sql
 var postgresMigrations embed.FS
 
-// openPostgres connects to a database. Transactions see what others committed
-// before each statement, so the next number of a version is looked for behind
-// a lock.
+// openPostgres connects to a database. At its isolation level a statement sees what others
+// committed before it, so a lock protects the choice of the next version number.
 func (s *Store) openPostgres(ctx context.Context) error {
 	steps, err := fs.Sub(postgresMigrations, "postgres")
 	if err != nil {

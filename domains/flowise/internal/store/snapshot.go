@@ -12,8 +12,7 @@ const putSnapshot = `
 INSERT INTO flowise_snapshot (instance, kind, body, refreshed_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (instance, kind) DO UPDATE SET body = excluded.body, refreshed_at = excluded.refreshed_at`
 
-// PutSnapshot keeps what an instance knows of one kind: nodes, templates or
-// credentials.
+// PutSnapshot stores an instance's data of one kind: nodes, templates or credentials.
 func (s *Store) PutSnapshot(ctx context.Context, instance, kind string, body []byte) error {
 	if _, err := s.db.ExecContext(ctx, putSnapshot, instance, kind, body, s.cfg.Now().UnixNano()); err != nil {
 		return fmt.Errorf("keep the %s of %s: %w", kind, instance, err)
@@ -23,7 +22,7 @@ func (s *Store) PutSnapshot(ctx context.Context, instance, kind string, body []b
 
 const getSnapshot = `SELECT body, refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
 
-// Snapshot returns what was kept, and when; nothing is nil.
+// Snapshot returns the stored data and its time, or nil.
 func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, time.Time, error) {
 	var body []byte
 	var refreshed int64
@@ -39,8 +38,7 @@ func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, ti
 
 const snapshotTime = `SELECT refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
 
-// SnapshotTime reports when something was kept, without reading it; nothing was
-// kept at the zero time.
+// SnapshotTime returns the time of the stored data without reading it, or the zero time.
 func (s *Store) SnapshotTime(ctx context.Context, instance, kind string) (time.Time, error) {
 	var refreshed int64
 	err := s.db.QueryRowContext(ctx, snapshotTime, instance, kind).Scan(&refreshed)
@@ -50,14 +48,14 @@ func (s *Store) SnapshotTime(ctx context.Context, instance, kind string) (time.T
 	return at(refreshed), nil
 }
 
-// Repair is one look at a definition of a node, and the result of it.
+// Repair is one check of a node definition with its result.
 type Repair struct{ Instance, RunID, Node, Action, Reason string }
 
 const addRepair = `INSERT INTO flowise_repair (instance, run_id, node, action, reason, at) VALUES ($1, $2, $3, $4, $5, $6)`
 
 const countRepairs = `SELECT COUNT(*) FROM flowise_repair WHERE instance = $1 AND run_id = $2`
 
-// AddRepair notes a repair with its reason.
+// AddRepair records a repair.
 func (s *Store) AddRepair(ctx context.Context, r Repair) error {
 	if _, err := s.db.ExecContext(ctx, addRepair, r.Instance, r.RunID, r.Node, r.Action, r.Reason, s.cfg.Now().UnixNano()); err != nil {
 		return fmt.Errorf("note the repair of %s: %w", r.Node, err)
@@ -65,7 +63,7 @@ func (s *Store) AddRepair(ctx context.Context, r Repair) error {
 	return nil
 }
 
-// Repairs counts the repairs of a run.
+// Repairs returns the number of repairs in a run.
 func (s *Store) Repairs(ctx context.Context, instance, runID string) (int, error) {
 	var n int
 	if err := s.db.QueryRowContext(ctx, countRepairs, instance, runID).Scan(&n); err != nil {

@@ -16,7 +16,7 @@ import (
 //go:embed sqlite/migrations/*.sql
 var sqliteMigrations embed.FS
 
-// openSQLite opens a file, or a memory.
+// openSQLite opens a file, or an in-memory database.
 func (s *Store) openSQLite(ctx context.Context) error {
 	db, err := sqlitestore.OpenFile(ctx, s.cfg.Source)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	return nil
 }
 
-// migrateSQLite brings the tables to the version of this release, all in one
-// transaction; a file of a newer release is refused.
+// migrateSQLite brings the tables to the version of this release in one transaction. It refuses a
+// file of a newer release.
 func (s *Store) migrateSQLite(ctx context.Context) error {
 	steps, err := fs.Glob(sqliteMigrations, "sqlite/migrations/*.sql")
 	if err != nil {

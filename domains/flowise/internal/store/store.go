@@ -1,11 +1,9 @@
-// Package store keeps what this domain must remember beyond a process, in a
-// SQLite file or in PostgreSQL: which bytes passed validation in which run,
-// every version of a flow that was seen, what writes were about to do,
-// patterns, and definitions of nodes that are newer than the shipped ones.
+// Package store is the domain's database, in SQLite or PostgreSQL: which bytes were validated in
+// which run, every version of a flow that was seen, the operations of writes, patterns, and node
+// definitions newer than the built-in ones.
 //
-// Both databases run the same statements, save for those that stand in
-// sqlite.go and postgres.go. It keeps no secrets and no idempotency keys; those
-// have a store of their own.
+// Both databases run the same statements, except for those in sqlite.go and postgres.go. The
+// database has no secrets and no idempotency keys; the keys have a store of their own.
 package store
 
 import (
@@ -19,34 +17,33 @@ import (
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 )
 
-// Config specifies where the store is and how long things are kept.
+// Config configures the database and its retention.
 type Config struct {
-	// Source is a file, or the address of a PostgreSQL database
-	// (postgres://…); "" keeps everything in memory.
+	// Source is a file, or the URL of a PostgreSQL database (postgres://…); "" keeps everything in
+	// memory.
 	Source string
-	// GuardTTL is how long a validation counts [8 days: a gate may wait 7].
+	// GuardTTL is how long a validation is valid [8 days: a gate may wait 7].
 	GuardTTL time.Duration
-	// OperationTTL is how long it is known what a write was about to do [30 days].
+	// OperationTTL is how long operations are kept [30 days].
 	OperationTTL time.Duration
-	// KeepVersions is how many versions of a flow are kept [200]; labelled ones
-	// are kept beyond it.
+	// KeepVersions is how many versions of a flow are kept [200]; labelled ones are kept in
+	// addition.
 	KeepVersions int
 	Now          func() time.Time
 }
 
-// Store is one database. It is safe for concurrent use, also by several
-// processes.
+// Store is an open database. It is safe for concurrent use, also by several processes.
 type Store struct {
 	db  *sql.DB
 	cfg Config
-	// lockVersions lets one transaction at a time look for the next number of
-	// a version, until it ends.
+	// lockVersions is a statement that locks the choice of the next version number until the end of
+	// the transaction.
 	lockVersions string
 	closers      []func() error
 }
 
-// Open opens the database, makes the file if there is none, and makes or
-// updates the tables. Close it when the domain has stopped.
+// Open opens the database, creates the file if needed, and creates or updates the tables. Close it
+// after the domain has stopped.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.GuardTTL = cmp.Or(cfg.GuardTTL, 8*24*time.Hour)
 	cfg.OperationTTL = cmp.Or(cfg.OperationTTL, 30*24*time.Hour)
@@ -65,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close gives the database back.
+// Close closes the database.
 func (s *Store) Close() error {
 	var errs []error
 	for _, closer := range s.closers {
@@ -74,10 +71,10 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Durable reports whether the store outlives the process.
+// Durable reports whether the data survives a restart.
 func (s *Store) Durable() bool { return s.cfg.Source != "" }
 
-// Ping reports whether the tables can be read; it fits a health check.
+// Ping checks that the tables can be read, for a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	if _, err := s.Repairs(ctx, "", ""); err != nil {
 		return fmt.Errorf("read the store: %w", err)
@@ -91,7 +88,7 @@ func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	if err := fn(tx); err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ func TestPostgreSQL(t *testing.T) {
 	suite(t, pgtest.Start(t).URL)
 }
 
-// database is the source of a database; it is the same for one test.
+// database is the source of a database, one per test.
 type database string
 
-// suite is what a store promises, whatever keeps it.
+// suite tests a store with any database.
 func suite(t *testing.T, source func(t *testing.T) string) {
 	t.Helper()
 	for name, check := range map[string]func(*testing.T, database){
@@ -87,7 +87,7 @@ func permissions(t *testing.T, db database) {
 	consume("run", "b", "k", store.OtherBytes)
 	consume("other", "a", "k", store.NotValidated)
 	consume("run", "a", "k", store.Granted)
-	consume("run", "a", "k", store.Granted) // the same write again
+	consume("run", "a", "k", store.Granted) // a retry of the write
 	consume("run", "a", "l", store.Used)
 	if err := s.Restore(t.Context(), "run", "a", "k"); err != nil {
 		t.Fatal(err)
@@ -216,8 +216,7 @@ func snapshots(t *testing.T, db database) {
 	}
 }
 
-// together runs n processes on one database, each with a store of its own that
-// it opens itself.
+// together runs n simulated processes on one database, each with its own store.
 func together(t *testing.T, db database, n int, work func(process int, s *store.Store) error) {
 	t.Helper()
 	var group errgroup.Group
@@ -326,7 +325,7 @@ func bodies(t *testing.T, db database) {
 	}
 }
 
-// raw opens the database past the store.
+// raw opens the database without the store.
 func (d database) raw(t *testing.T) *sql.DB {
 	t.Helper()
 	driver, source := "sqlite", "file:"+(&url.URL{Path: string(d)}).EscapedPath()+"?_pragma=busy_timeout(5000)"
@@ -341,8 +340,8 @@ func (d database) raw(t *testing.T) *sql.DB {
 	return db
 }
 
-// droppedBodies also puts bytes there that no version ever had: retention must
-// not look through all that is kept, so it does not find them.
+// droppedBodies also adds bytes that no version ever had: retention must not scan all stored bytes,
+// so it does not find them.
 func droppedBodies(t *testing.T, db database) {
 	s := db.open(t, store.Config{KeepVersions: 2})
 	direct := db.raw(t)

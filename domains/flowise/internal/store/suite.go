@@ -13,7 +13,7 @@ ON CONFLICT (instance, chatflow_id) DO UPDATE SET body = excluded.body, updated_
 
 const getSuite = `SELECT body FROM flowise_suite WHERE instance = $1 AND chatflow_id = $2`
 
-// Suite returns the tests that are kept beside a flow; none are nil.
+// Suite returns the tests stored for a flow, or nil.
 func (s *Store) Suite(ctx context.Context, instance, chatflowID string) ([]byte, error) {
 	return readSuite(s.db.QueryRowContext(ctx, getSuite, instance, chatflowID), chatflowID)
 }
@@ -26,11 +26,11 @@ func readSuite(r row, chatflowID string) ([]byte, error) {
 	return body, nil
 }
 
-// ChangeSuite changes the tests of a flow in one transaction: change gets what is
-// kept, nil for nothing, and gives what is to be kept.
+// ChangeSuite changes the tests of a flow in one transaction. change gets the stored tests, or nil,
+// and returns the new ones.
 func (s *Store) ChangeSuite(ctx context.Context, instance, chatflowID string, change func(body []byte) ([]byte, error)) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
-		// Where transactions run side by side, two that add a test each would lose one.
+		// Without the lock, two concurrent transactions that add a test each could lose one.
 		if _, err := tx.ExecContext(ctx, s.lockVersions); err != nil {
 			return err
 		}

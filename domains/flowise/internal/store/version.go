@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Version is one state of a flow.
+// Version is one stored state of a flow.
 type Version struct {
 	Instance, ChatflowID string
-	// Number counts from 1 for each flow; Label is v1, v2, … or a person's.
+	// Number counts from 1 per flow; Label is v1, v2, … or a person's label.
 	Number     int
 	Label      string
 	Name, Kind string
@@ -41,9 +41,8 @@ DELETE FROM flowise_version WHERE instance = $1 AND chatflow_id = $2 AND NOT lab
 const dropBody = `
 DELETE FROM flowise_body WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM flowise_version WHERE sha256 = $1)`
 
-// Record keeps a state of a flow as its newest version, unless the newest one
-// is the same. v.Label, when set, names it; v.CreatedAt, when set, is when it came
-// to be.
+// Record stores a state of a flow as its newest version, unless it equals the newest one. v.Label,
+// if set, is its label; v.CreatedAt, if set, is its time.
 func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version, error) {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, s.lockVersions); err != nil {
@@ -79,8 +78,7 @@ func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version
 	return v, nil
 }
 
-// keepLast returns the newest version instead of a new one, with a new label if
-// there is one.
+// keepLast returns the newest version instead of a new one, with a new label if given.
 func (s *Store) keepLast(ctx context.Context, tx *sql.Tx, last Version, v *Version) error {
 	label := v.Label
 	*v = last
@@ -92,8 +90,8 @@ func (s *Store) keepLast(ctx context.Context, tx *sql.Tx, last Version, v *Versi
 	return err
 }
 
-// retain drops the oldest versions, and of their bytes those that no version
-// has any more. It looks at no other bytes, however many there are.
+// retain deletes the oldest versions, and their bytes if no other version has them. It checks no
+// other bytes.
 func (s *Store) retain(ctx context.Context, tx *sql.Tx, v Version) error {
 	if v.Number <= s.cfg.KeepVersions {
 		return nil
@@ -110,13 +108,12 @@ func (s *Store) retain(ctx context.Context, tx *sql.Tx, v Version) error {
 	return nil
 }
 
-// hashes reads one column to its end, so that the transaction is free for the
-// next statement.
+// hashes reads all rows of one column, so that the transaction can run the next statement.
 func hashes(rows *sql.Rows, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	defer func() { _ = rows.Close() }() // Err reports failures
 	var out []string
 	for rows.Next() {
 		var sha256 string
@@ -144,8 +141,7 @@ WHERE instance = $1 AND chatflow_id = $2 ORDER BY number DESC LIMIT $3`
 
 const countVersions = `SELECT COUNT(*) FROM flowise_version WHERE instance = $1 AND chatflow_id = $2`
 
-// Versions lists the newest versions of a flow, the newest first, and tells how
-// many there are.
+// Versions returns the newest versions of a flow, newest first, and their total number.
 func (s *Store) Versions(ctx context.Context, instance, chatflowID string, limit int) ([]Version, int, error) {
 	var total int
 	if err := s.db.QueryRowContext(ctx, countVersions, instance, chatflowID).Scan(&total); err != nil {
@@ -155,7 +151,7 @@ func (s *Store) Versions(ctx context.Context, instance, chatflowID string, limit
 	if err != nil {
 		return nil, 0, fmt.Errorf("list versions of %s: %w", chatflowID, err)
 	}
-	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	defer func() { _ = rows.Close() }() // Err reports failures
 	var out []Version
 	for rows.Next() {
 		v, err := scanVersion(rows, Version{Instance: instance, ChatflowID: chatflowID})
@@ -175,8 +171,7 @@ SELECT chatflow_id, number, label, name, kind, sha256, reason, run_id, created_a
 WHERE instance = $1 AND number = (SELECT MAX(number) FROM flowise_version WHERE instance = v.instance AND chatflow_id = v.chatflow_id)
 ORDER BY created_at DESC LIMIT 1000`
 
-// Flows returns the newest version of each flow of an instance, the last kept
-// first: at most a thousand.
+// Flows returns the newest version of each flow of an instance, last stored first, at most 1,000.
 func (s *Store) Flows(ctx context.Context, instance string) ([]Version, error) {
 	rows, err := s.db.QueryContext(ctx, listFlows, instance)
 	if err != nil {
@@ -191,7 +186,7 @@ func (s *Store) Flows(ctx context.Context, instance string) ([]Version, error) {
 
 // versionsIn reads versions of several flows, without their graphs.
 func versionsIn(rows *sql.Rows, instance string) ([]Version, error) {
-	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	defer func() { _ = rows.Close() }() // Err reports failures
 	var out []Version
 	for rows.Next() {
 		v := Version{Instance: instance}
@@ -212,7 +207,7 @@ ORDER BY label = $3 DESC, number DESC LIMIT 1`
 
 const readBody = `SELECT flow_data FROM flowise_body WHERE sha256 = $1`
 
-// Version finds a version by its label or number, with its bytes.
+// Version returns a version by label or number, with its bytes.
 func (s *Store) Version(ctx context.Context, instance, chatflowID, label string) (Version, string, error) {
 	v, err := scanVersion(s.db.QueryRowContext(ctx, findVersion, instance, chatflowID, label), Version{Instance: instance, ChatflowID: chatflowID})
 	if errors.Is(err, sql.ErrNoRows) {

@@ -13,14 +13,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Types of flows as Flowise stores them beside the graph.
+// Types of flows as Flowise stores them.
 const (
 	typeChat  = "CHATFLOW"
 	typeAgent = "AGENTFLOW"
 	typeMulti = "MULTIAGENT"
 )
 
-// row is a flow as Flowise's API, its exports and its templates hold it.
+// row is a flow in the format of Flowise's API, exports and templates.
 type row struct {
 	Name          string          `json:"name"`
 	TemplateName  string          `json:"templateName"`
@@ -32,19 +32,19 @@ type row struct {
 
 // reader collects the flows of one file.
 type reader struct {
-	// file is the name of the file, from which a graph without a name takes its own.
+	// file is the name of the file, used for a graph without a name.
 	file  string
 	flows []File
-	// others counts what is in an export beside flows, by its key.
+	// others counts the other objects in an export by key.
 	others map[string]int
 }
 
-// maxNested bounds how deep a file may hold a flow in lists, texts and wrappers.
+// maxNested bounds the nesting of a flow in lists, strings and wrappers.
 const maxNested = 6
 
-// ReadAll reads every flow of a file, whoever wrote it: this package, the canvas of
-// Flowise, the export of its dashboard of any version, its API, a template, a person.
-// What holds no flow is refused with what it holds instead.
+// ReadAll reads every flow of a file in any format: of this package, of Flowise's canvas, dashboard
+// export or API, a template, or written by hand. It refuses a file without a flow and says what it
+// contains.
 func ReadAll(raw []byte, file string) ([]File, error) {
 	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
 	if err := whole(raw); err != nil {
@@ -60,7 +60,7 @@ func ReadAll(raw []byte, file string) ([]File, error) {
 	return r.flows, nil
 }
 
-// whole says where a file ends too early or is no JSON.
+// whole returns an error if a file is truncated or is not JSON.
 func whole(raw []byte) error {
 	var any json.RawMessage
 	err := json.Unmarshal(raw, &any)
@@ -78,7 +78,7 @@ func whole(raw []byte) error {
 	return contracts.Errorf(contracts.CodeInvalid, "the file is no JSON at line %d, column %d: %v", line, column, err)
 }
 
-// value reads what stands at one place; under is the key that it stands under.
+// value reads one value; under is its key.
 func (r *reader) value(raw json.RawMessage, under string, depth int) error {
 	if depth > maxNested || len(raw) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (r *reader) object(raw json.RawMessage, under string, depth int) error {
 	return nil
 }
 
-// row reads a flow with what Flowise stores beside its graph.
+// row reads a flow with its settings.
 func (r *reader) row(raw json.RawMessage, under string) error {
 	var one row
 	if err := json.Unmarshal(raw, &one); err != nil {
@@ -154,8 +154,8 @@ func (r *reader) row(raw json.RawMessage, under string) error {
 	return r.canvas(all, one, under)
 }
 
-// canvas reads a graph: the two lists and the view. What else stands beside them, a
-// comment or the words of a template, is no part of a flow.
+// canvas reads a graph: the two lists and the viewport. Other members, such as comments or template
+// texts, are dropped.
 func (r *reader) canvas(all map[string]json.RawMessage, one row, under string) error {
 	if first(all["nodes"]) != '[' {
 		return contracts.Errorf(contracts.CodeInvalid, "the graph has edges and no list of nodes; export the flow again")
@@ -182,8 +182,8 @@ func (r *reader) canvas(all map[string]json.RawMessage, one row, under string) e
 	return nil
 }
 
-// typeOf is the type of a flow: as it says itself, else as the list of the export
-// that it stands in says; "" leaves it to its nodes.
+// typeOf returns the type of a flow: its own, else that of its list in the export. "" means that
+// the nodes decide.
 func typeOf(said, list string) string {
 	said = strings.ToUpper(strings.TrimSpace(said))
 	if slices.Contains([]string{typeChat, typeAgent, typeMulti}, said) {
@@ -198,7 +198,7 @@ func typeOf(said, list string) string {
 	return ""
 }
 
-// foreign names another system whose files have nodes, too.
+// foreign returns the name of another system with similar files, or "".
 func foreign(all map[string]json.RawMessage) string {
 	if first(all["connections"]) == '{' {
 		return "n8n"
@@ -220,7 +220,7 @@ func foreign(all map[string]json.RawMessage) string {
 	return ""
 }
 
-// nothing says what a file without a flow holds.
+// nothing returns an error that says what a file without a flow contains.
 func (r *reader) nothing(raw json.RawMessage) error {
 	var tool struct {
 		Name string          `json:"name"`
@@ -239,7 +239,7 @@ func (r *reader) nothing(raw json.RawMessage) error {
 	return contracts.Errorf(contracts.CodeInvalid, "there is no flow in the file: a flow has the lists nodes and edges")
 }
 
-// nameOfFile is what the canvas made the file's name of, with what it added taken off.
+// nameOfFile derives a flow's name from the name of a canvas export.
 func nameOfFile(file string) string {
 	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(file, `\`, "/")), ".json")
 	for _, added := range []string{" Chatflow", " Agents", " Agentflow"} {

@@ -1,5 +1,5 @@
-// Package transfer writes flows as files that people read, compare and keep in
-// version control, and reads them back. It is pure.
+// Package transfer encodes flows as files that people can read, compare and keep in version
+// control, and decodes them. It does no I/O.
 package transfer
 
 import (
@@ -13,36 +13,36 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// format is the number of the form of the files.
+// format is the version of the file format.
 const format = 1
 
-// File is a flow outside of a server. Credentials are named, never held: where
-// the flow goes, those of the same names take their places.
+// File is a flow outside of a server. It has names of credentials and no secrets; the target
+// server's credentials with these names are used.
 type File struct {
 	Format   int    `json:"format"`
 	Name     string `json:"name"`
 	Type     string `json:"type"`
 	Category string `json:"category,omitempty"`
-	// Credentials are those that the graph uses, by the ids that stand in it.
+	// Credentials are the credentials of the graph, by the ids in it.
 	Credentials map[string]Credential `json:"credentials,omitempty"`
-	// Variables are the names of the variables that its texts use.
+	// Variables are the names of the variables used in texts.
 	Variables []string `json:"variables,omitempty"`
-	// Flow is the graph, with its members in their order.
+	// Flow is the graph, with its members in order.
 	Flow json.RawMessage `json:"flow"`
-	// Foreign means that Flowise or a person wrote the file: its credentials are not
-	// named, and most exports have none.
+	// Foreign means that Flowise or a person wrote the file. Its credentials have no names, and
+	// most exports have none.
 	Foreign bool `json:"-"`
-	// ChatbotConfig is how the chat of a foreign flow looks and what it begins with.
+	// ChatbotConfig is the chat configuration of a foreign flow.
 	ChatbotConfig *string `json:"-"`
 }
 
-// Credential names a credential.
+// Credential identifies a credential by name and type.
 type Credential struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 }
 
-// Encode writes a file: indented, the same flow always the same bytes.
+// Encode encodes a file, indented. It is deterministic.
 func Encode(f File) ([]byte, error) {
 	f.Format = format
 	var out bytes.Buffer
@@ -55,7 +55,7 @@ func Encode(f File) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Decode reads a file; the graph comes back as the server keeps it, in one line.
+// Decode decodes a file; the graph is compacted to one line, as the server stores it.
 func Decode(raw []byte) (File, error) {
 	var f File
 	if err := contracts.DecodeStrict(raw, &f); err != nil {
@@ -74,7 +74,7 @@ func Decode(raw []byte) (File, error) {
 
 var variable = regexp.MustCompile(`\$vars\.([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Variables names the variables that a graph uses, sorted.
+// Variables returns the names of the variables that a graph uses, sorted.
 func Variables(flowData string) []string {
 	var out []string
 	for _, m := range variable.FindAllStringSubmatch(flowData, -1) {
@@ -86,7 +86,7 @@ func Variables(flowData string) []string {
 
 var strange = regexp.MustCompile(`[^\p{L}\p{N}._-]+`)
 
-// FileName is a name for the file of a flow.
+// FileName returns a file name for a flow.
 func FileName(flowName string) string {
 	name := strings.Trim(strange.ReplaceAllString(flowName, "-"), "-.")
 	if name == "" {

@@ -1,5 +1,5 @@
-// Command workday-domain serves the Workday domain for one tenant. Flags and
-// environment are read here and nowhere else.
+// Command workday-domain serves the Workday domain for one tenant. Only this package reads flags
+// and the environment.
 package main
 
 import (
@@ -52,14 +52,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return errors.Join(serve(ctx, o, cfg, svc), closeKeys())
 }
 
-// serve serves the domain and, at an address of their own, the pages that people log in by,
-// until one of them ends.
+// serve serves the domain and, on an address of their own, the login pages, until one of them ends.
 func serve(ctx context.Context, o options, cfg workday.Config, svc *domainkit.Service) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return svc.Run(ctx, o.listen) })
 	if cfg.Logins != nil {
 		pages := &http.Server{Addr: o.loginListen, Handler: cfg.Logins, ReadHeaderTimeout: 10 * time.Second}
-		defer context.AfterFunc(ctx, func() { _ = pages.Close() })() // who logs in just now begins again
+		defer context.AfterFunc(ctx, func() { _ = pages.Close() })() // people who are logging in must start again
 		group.Go(func() error {
 			if err := pages.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("pages of logins: %w", err)
@@ -70,7 +69,7 @@ func serve(ctx context.Context, o options, cfg workday.Config, svc *domainkit.Se
 	return group.Wait()
 }
 
-// refresh writes the snapshot of the MCP server, or says what a refresh would change.
+// refresh updates the snapshot of the MCP server, or reports what would change.
 func refresh(ctx context.Context, cfg workday.Config, o options, stdout io.Writer) error {
 	if o.blueprint == "" {
 		return errors.New("--blueprint is required: the file to write")
@@ -91,8 +90,8 @@ func refresh(ctx context.Context, cfg workday.Config, o options, stdout io.Write
 	return err
 }
 
-// check tells which permissions the integration user has in the tenant. It fails when one
-// is missing.
+// check reports which permissions the integration user has in the tenant. It returns an error if
+// one is missing.
 func check(ctx context.Context, cfg workday.Config, stdout io.Writer) error {
 	all, err := workday.Check(ctx, cfg)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestTheCommandServesATenantUntilItIsStopped(t *testing.T) {
 	}
 }
 
-// TestTheCommandRefreshesTheBlueprint, and a dry run only says what is new.
+// TestTheCommandRefreshesTheBlueprint, and a dry run only reports the changes.
 func TestTheCommandRefreshesTheBlueprint(t *testing.T) {
 	t.Parallel()
 	tenant, err := sandbox.New(sandbox.Config{KeepRefreshToken: true})
@@ -105,7 +105,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// health asks until the service answers.
+// health polls until the service answers.
 func health(t *testing.T, url string) contracts.Health {
 	t.Helper()
 	deadline := time.NewTimer(30 * time.Second)

@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday"
 )
 
-// options are the flags; each has a variable of the environment behind it.
+// options are the flags; each can also be set by an environment variable.
 type options struct {
 	listen, keys                          string
 	url, tenant, tokenURL, clientID       string
@@ -139,7 +139,7 @@ func (o options) config(logger *slog.Logger) (_ workday.Config, err error) {
 	return cfg, err
 }
 
-// readJWT reads the key that signs assertions, if there is one.
+// readJWT reads the key that signs assertions, if one is configured.
 func (o options) readJWT() (*workday.JWT, error) {
 	pem, err := o.jwtKey.Read()
 	if err != nil || pem == "" {
@@ -152,7 +152,7 @@ func (o options) readJWT() (*workday.JWT, error) {
 	return &workday.JWT{Key: key, Subject: o.jwtUser, Audience: o.jwtAudience}, nil
 }
 
-// roles reads a list; an empty one lets nobody.
+// roles parses a list of roles; an empty list matches nobody.
 func roles(text string) []string {
 	list := []string{}
 	for role := range strings.SplitSeq(text, ",") {
@@ -163,7 +163,7 @@ func roles(text string) []string {
 	return list
 }
 
-// readObject reads a file that is an object in JSON.
+// readObject reads a JSON object from a file.
 func readObject[T any](what, path string) (map[string]T, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // no file, nothing in it

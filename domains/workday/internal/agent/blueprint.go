@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Blueprint is a snapshot of what a flow needs to reach the tools of Workday's MCP server:
-// with one, flows are wired without asking the server.
+// Blueprint is a snapshot of the tools of Workday's MCP server. With one, flows are wired without
+// calling the server.
 type Blueprint struct {
 	ID             string   `json:"blueprint_id"`
 	SelectedTool   string   `json:"selected_tool"`
@@ -23,11 +23,11 @@ type Blueprint struct {
 	CredentialType string   `json:"credential_type"`
 	ChatflowOnly   bool     `json:"chatflow_only"`
 	Actions        []Action `json:"mcp_actions"`
-	// Fingerprint is a hash of all the rest.
+	// Fingerprint is a hash of all other fields.
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Action is a tool of the blueprint, as the server has it.
+// Action is a tool of the blueprint with the server's definition.
 type Action struct {
 	Action      string          `json:"action"`
 	Tool        string          `json:"tool"`
@@ -36,7 +36,7 @@ type Action struct {
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 }
 
-// blueprintID is that of the only blueprint.
+// blueprintID is the id of the only blueprint.
 const blueprintID = "workday_default"
 
 // Snapshot reads the blueprint from the server.
@@ -57,7 +57,8 @@ func (m *Server) Snapshot(ctx context.Context) (Blueprint, error) {
 	return out, err
 }
 
-// ReadBlueprint reads a snapshot: a list with one blueprint. It returns nil when there is none.
+// ReadBlueprint reads a snapshot file: a list with one blueprint. It returns nil if the file does
+// not exist.
 func ReadBlueprint(file string) (*Blueprint, error) {
 	raw, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +82,7 @@ func ReadBlueprint(file string) (*Blueprint, error) {
 	return &list[0], nil
 }
 
-// Write replaces a snapshot.
+// Write replaces the snapshot file atomically.
 func (b Blueprint) Write(file string) error {
 	raw, err := json.MarshalIndent([]Blueprint{b}, "", "  ")
 	if err != nil {
@@ -98,7 +99,7 @@ func (b Blueprint) Write(file string) error {
 	return os.Rename(temp.Name(), file)
 }
 
-// Changes are what differs from an earlier snapshot, which is nil when there was none.
+// Changes describes the differences from an earlier snapshot, which may be nil.
 func (b Blueprint) Changes(from *Blueprint) []string {
 	if from == nil {
 		from = &Blueprint{Server: b.Server}
@@ -128,7 +129,7 @@ func (b Blueprint) Changes(from *Blueprint) []string {
 	return out
 }
 
-// text is a schema in one form, however it was written.
+// text returns the canonical form of a schema.
 func text(raw json.RawMessage) string {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
@@ -141,7 +142,7 @@ func text(raw json.RawMessage) string {
 	return string(plain)
 }
 
-// tools are those of the snapshot.
+// tools returns the tools of the snapshot.
 func (b Blueprint) tools() map[string]agentTool {
 	out := map[string]agentTool{}
 	for _, a := range b.Actions {

@@ -13,39 +13,39 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// formBlueprint is the form of the blueprint, for builders that know its node; the other
-// one is what a Flowise runs.
+// formBlueprint selects the literal form of the blueprint, for builders that know its node. The
+// other form is the one that Flowise runs.
 const formBlueprint = "blueprint"
 
-// Wiring asks for the ops that give an agent of a flow the tools of Workday's MCP server.
+// Wiring are the parameters of compile_ops.
 type Wiring struct {
-	// Spot is the node and, behind a #, the anchor or list that takes its tools.
+	// Spot is the node and, after a #, the anchor or list for its tools.
 	Spot    string   `json:"spot,omitempty" max:"300" pattern:"^[A-Za-z0-9_/.\\[\\]-]+#[A-Za-z0-9_]+$" description:"The agent and the anchor or list that takes its tools, as find_part of the flow's domain gives it, such as toolAgent_0#tools"`
 	Goal    string   `json:"goal,omitempty" max:"4000" description:"What the flow shall do; the tools that it names are taken, all unless it names one"`
 	Actions []string `json:"actions,omitempty" max:"3" description:"Tools of the blueprint, instead of those that the goal names"`
 	Form    string   `json:"form,omitempty" enum:"flow,blueprint" default:"flow" description:"As a Flowise runs it, or literally as the blueprint has it"`
 }
 
-// Wired are the ops, in the Patch IR.
+// Wired holds the ops in the Patch IR.
 type Wired struct {
 	Ops     []map[string]any `json:"ops"`
 	Actions []string         `json:"actions"`
 	Server  string           `json:"server"`
-	// Needs is what has to be there when the flow runs.
+	// Needs lists what must exist when the flow runs.
 	Needs []string `json:"needs"`
-	// Criteria are what a test of the flow has to show.
+	// Criteria lists what a test of the flow must show.
 	Criteria []string `json:"criteria"`
 }
 
-// Summary reports what they do.
+// Summary reports the tools and the number of ops.
 func (w Wired) Summary() string {
 	return fmt.Sprintf("%s of %s, by %d ops", strings.Join(w.Actions, ", "), w.Server, len(w.Ops))
 }
 
-// noServer explains why there are no tools for a flow.
+// noServer is the reason why there are no tools for a flow.
 const noServer = "no MCP server of Workday is configured (--mcp-url)"
 
-// What the blueprint names.
+// Names used by the blueprint.
 const (
 	blueprintURL  = "https://<tenant>.workday.com/mcp"
 	tokenVariable = "$vars.beartoken"
@@ -53,8 +53,8 @@ const (
 	flowNode      = "workdayMCP"
 )
 
-// compileOps writes the ops. Nothing is written anywhere: the domain of the flow applies
-// them. A token never stands in them, only the variable that holds it.
+// compileOps returns the ops. It writes nothing: the domain of the flow applies them. They never
+// contain a token, only the name of the variable that holds it.
 func (t Tools) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
 	actions, err := chosenActions(in)
 	if err != nil {
@@ -88,7 +88,7 @@ func (t Tools) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wir
 	}, nil
 }
 
-// chosenActions are the tools that are asked for, in the order of the blueprint.
+// chosenActions returns the requested tools in the order of the blueprint.
 func chosenActions(in Wiring) ([]string, error) {
 	for _, a := range in.Actions {
 		if !slices.Contains(mcpTools(), a) {
@@ -104,8 +104,8 @@ func chosenActions(in Wiring) ([]string, error) {
 	return wanted, nil
 }
 
-// flowOps put a node of the kind customMCP at an anchor, or an item of that kind into a
-// list of tools: only these two exist in a Flowise.
+// flowOps adds a customMCP node at an anchor, or a customMCP item to a list of tools. Flowise has
+// no other way.
 func flowOps(spot, config string, actions []string) []map[string]any {
 	at, param, _ := strings.Cut(spot, "#")
 	tool := map[string]any{"mcpServerConfig": config, "mcpActions": actions}
@@ -124,7 +124,7 @@ func flowOps(spot, config string, actions []string) []map[string]any {
 	}
 }
 
-// blueprintOps are literally those of the blueprint, its placeholder included.
+// blueprintOps returns the literal ops of the blueprint, including its placeholder.
 func blueprintOps(actions []string) (Wired, error) {
 	config, err := mcpServer(blueprintURL, tokenVariable)
 	if err != nil {
@@ -141,7 +141,7 @@ func blueprintOps(actions []string) (Wired, error) {
 	}, nil
 }
 
-// mcpServer is the configuration of a server as a text in JSON, <, > and & as they are.
+// mcpServer encodes the configuration of a server as JSON, without escaping <, > and &.
 func mcpServer(url, authorization string) (string, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

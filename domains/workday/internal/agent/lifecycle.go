@@ -13,15 +13,15 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Tools are those of the server as a plan of several domains meets them: what there is for
-// a flow, the ops that wire it, whether it is wired right, tests of it, and what their
-// answers mean.
+// Tools are the capabilities by which plans across domains use the MCP server's tools: discover
+// them for a flow, compile the ops that wire them, validate the wiring, generate tests and evaluate
+// their results.
 type Tools struct {
-	// Server is nil where none is configured.
+	// Server is nil if none is configured.
 	Server *Server
-	// Asker finds the worker who a principal is.
+	// Asker returns the worker of a principal.
 	Asker func(context.Context, contracts.Principal) (rest.Worker, bool, error)
-	// Failure says what a failed call of the server means to the requester.
+	// Failure converts the error of a call to the server for the requester.
 	Failure func(error) error
 }
 
@@ -44,20 +44,20 @@ func (t Tools) served(ctx context.Context, actions []string) ([]agentTool, error
 	return tools, nil
 }
 
-// Purpose is what a flow is for.
+// Purpose is the purpose of a flow.
 type Purpose struct {
 	Goal string `json:"goal,omitempty" max:"4000" description:"What the flow shall do"`
 }
 
-// Offer is what Workday has for the agent of a flow.
+// Offer describes what Workday offers the agent of a flow.
 type Offer struct {
 	Server string   `json:"server"`
 	Tools  []string `json:"tools"`
-	// Missing is what an operator has to see to before a flow can use them.
+	// Missing lists what an operator must configure before a flow can use the tools.
 	Missing []string `json:"missing"`
 }
 
-// Summary reports what is there, or what is missing.
+// Summary reports the tools, or what is missing.
 func (o Offer) Summary() string {
 	if len(o.Missing) > 0 {
 		return "missing at Workday: " + strings.Join(o.Missing, "; ")
@@ -78,21 +78,21 @@ type FlowGraph struct {
 	FlowData string `json:"flow_data" description:"The graph of a flow, as JSON text"`
 }
 
-// WiringFinding is something wrong with the tools of Workday in a graph.
+// WiringFinding is a fault in the wiring of Workday's tools in a graph.
 type WiringFinding struct {
 	Node    string `json:"node,omitempty"`
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 }
 
-// WiringReport is what a check of a graph found.
+// WiringReport is the result of validating a graph.
 type WiringReport struct {
 	OK       bool            `json:"ok"`
 	Nodes    []string        `json:"nodes"`
 	Findings []WiringFinding `json:"findings"`
 }
 
-// Summary reports what is wrong first.
+// Summary reports the first fault, if any.
 func (r WiringReport) Summary() string {
 	if r.OK {
 		return "the tools of Workday are wired right, at " + strings.Join(r.Nodes, ", ")
@@ -100,7 +100,7 @@ func (r WiringReport) Summary() string {
 	return r.Findings[0].Message
 }
 
-// validate checks the places of a graph that use this tenant's MCP server.
+// validate checks every use of this tenant's MCP server in a graph.
 func (t Tools) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (WiringReport, error) {
 	var graph struct {
 		Nodes []struct {
@@ -138,15 +138,15 @@ func (t Tools) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (Wi
 	return out, nil
 }
 
-// connection is how a node reaches an MCP server.
+// connection is a node's configuration of an MCP server.
 type connection struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
 	actions []string
 }
 
-// connections are those that a value of a node holds, at any depth: a tool of its own, or
-// one in an agent's list of tools.
+// connections returns the connections in a value of a node, at any depth: of a tool node, or of an
+// item in an agent's list of tools.
 func connections(v any) (out []connection) {
 	switch v := v.(type) {
 	case []any:
@@ -168,12 +168,12 @@ func connections(v any) (out []connection) {
 	return out
 }
 
-// readEither reads a value that stands in a graph as JSON or as a text of JSON.
+// readEither decodes a value that a graph holds as JSON or as a string of JSON.
 func readEither(v, out any) bool {
 	text, is := v.(string)
 	raw := []byte(text)
 	if !is {
-		raw, _ = json.Marshal(v) // it was read from JSON
+		raw, _ = json.Marshal(v) // decoded from JSON, so it never fails
 	}
 	return json.Unmarshal(raw, out) == nil
 }
@@ -199,16 +199,16 @@ func (c connection) faults(node string, tools []string) (out []WiringFinding) {
 	return out
 }
 
-// scope is what tests and their judgements are of.
+// scope is the domain scope of tests and evaluations.
 const scope = "workday"
 
-// TestWish says of which tools tests are wanted.
+// TestWish are the parameters of generate_tests.
 type TestWish struct {
 	Goal    string   `json:"goal,omitempty" max:"4000" description:"What the flow shall do; the tools that it names are tested, all unless it names one"`
 	Actions []string `json:"actions,omitempty" max:"3" description:"Tools of the blueprint, instead of those that the goal names"`
 }
 
-// FlowTest is a question to a flow, with what must hold of each answer.
+// FlowTest is a question to a flow with assertions on each answer.
 type FlowTest struct {
 	Name       string      `json:"name"`
 	Domain     string      `json:"domain"`
@@ -217,8 +217,7 @@ type FlowTest struct {
 	Assertions []Assertion `json:"assertions"`
 }
 
-// Assertion is one thing that must hold: the answer is there, contains a value, or was
-// found by a tool.
+// Assertion is a condition: the flow answered, the answer contains a value, or it used a tool.
 type Assertion struct {
 	Type  string `json:"type"`
 	Value string `json:"value,omitempty"`
@@ -231,21 +230,21 @@ const (
 	isUsed     = "uses_tool"
 )
 
-// TestSuite are the tests of a flow that are about Workday. Each goes through the flow and
-// ends in the tenant, so all are integration tests.
+// TestSuite holds the tests of a flow that concern Workday. All are integration tests, because each
+// runs the flow and calls the tenant.
 type TestSuite struct {
 	DomainScopes     []string   `json:"domain_scopes"`
 	Cases            []FlowTest `json:"cases"`
 	IntegrationTests []FlowTest `json:"integration_tests"`
 }
 
-// Summary counts them.
+// Summary reports their number.
 func (s TestSuite) Summary() string {
 	return fmt.Sprintf("%d tests of Workday's tools", len(s.IntegrationTests))
 }
 
-// generateTests asks for the requester, whose name and title he may see; of a person whom
-// Workday does not know, only that the tool was used can be asserted.
+// generateTests generates questions about the requester, who may see their own name and title. If
+// Workday does not know the requester, the tests only assert that the tool was used.
 func (t Tools) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
 	out := TestSuite{DomainScopes: []string{scope}, Cases: []FlowTest{}, IntegrationTests: []FlowTest{}}
 	actions, err := chosenActions(Wiring{Goal: in.Goal, Actions: in.Actions})
@@ -264,7 +263,7 @@ func (t Tools) generateTests(ctx context.Context, call domainkit.Call, in TestWi
 		question, title := "Which account do you use in Workday?", ""
 		switch {
 		case tools[i].Bare:
-			continue // a flow has it not
+			continue // flows do not have this tool
 		case action == toolMyInfo:
 		case !known:
 			question = "Look up in Workday who works here, and name one person."
@@ -282,12 +281,12 @@ func (t Tools) generateTests(ctx context.Context, call domainkit.Call, in TestWi
 	return out, nil
 }
 
-// Answers are what a test of a flow gave.
+// Answers are the results of a test of a flow.
 type Answers struct {
 	Report []map[string]any `json:"report" max:"50" description:"What the test of the flow gave: its cases, and of each what every trial gave"`
 }
 
-// Verdict reports whether the tests about Workday passed, or what to mend.
+// Verdict says whether the Workday tests passed, or what to fix.
 type Verdict struct {
 	Status   string `json:"status"`
 	Category string `json:"category,omitempty"`
@@ -295,7 +294,7 @@ type Verdict struct {
 	Fix      string `json:"fix,omitempty"`
 }
 
-// Evaluation is a judgement of the answers that are about Workday.
+// Evaluation is the evaluation of the results that concern Workday.
 type Evaluation struct {
 	DomainScopes []string `json:"domain_scopes"`
 	OK           bool     `json:"ok"`
@@ -304,7 +303,7 @@ type Evaluation struct {
 	Verdict      Verdict  `json:"verdict"`
 }
 
-// Summary reports how many passed and what to mend.
+// Summary reports the number of passed tests and what to fix.
 func (e Evaluation) Summary() string {
 	text := fmt.Sprintf("%d of %d tests about Workday passed: %s", e.Passed, e.Passed+e.Failed, e.Verdict.Status)
 	if e.Verdict.Reason != "" {
@@ -313,7 +312,7 @@ func (e Evaluation) Summary() string {
 	return text
 }
 
-// tried is a case with what its trials gave, as far as a judgement needs it.
+// tried is a test case with the results of its trials.
 type tried struct {
 	Case     FlowTest  `json:"case"`
 	Outcomes []outcome `json:"outcomes"`
@@ -325,7 +324,7 @@ type outcome struct {
 	Tools []string `json:"tools"`
 }
 
-// evaluate judges the cases that are about Workday; the others are those of other domains.
+// evaluate evaluates the cases that concern Workday and ignores those of other domains.
 func evaluate(_ context.Context, _ domainkit.Call, in Answers) (Evaluation, error) {
 	var report []tried
 	raw, err := json.Marshal(in.Report)
@@ -345,7 +344,7 @@ func evaluate(_ context.Context, _ domainkit.Call, in Answers) (Evaluation, erro
 			out.Passed++
 			continue
 		}
-		if out.Failed == 0 || v.Category == ofCredential { // the others follow from that
+		if out.Failed == 0 || v.Category == ofCredential { // the other failures follow from it
 			out.Verdict = v
 		}
 		out.Failed++
@@ -357,7 +356,7 @@ func evaluate(_ context.Context, _ domainkit.Call, in Answers) (Evaluation, erro
 	return out, nil
 }
 
-// The statuses of a verdict, and the category that is told before others.
+// The statuses of a verdict, and the category that is reported first.
 const (
 	statusDone   = "DONE"
 	ofCredential = "CREDENTIAL"
@@ -367,7 +366,7 @@ func iterate(category, reason, fix string) Verdict {
 	return Verdict{Status: "ITERATE", Category: category, Reason: reason, Fix: fix}
 }
 
-// verdict is that of one case, of the first trial that did not pass.
+// verdict returns the verdict of one case, from its first failed trial.
 func (r tried) verdict() Verdict {
 	if len(r.Outcomes) == 0 {
 		return iterate("INCOMPLETE", r.Case.Name+": it was not tried", "test the flow again")
@@ -384,7 +383,7 @@ func (r tried) verdict() Verdict {
 	return Verdict{Status: statusDone}
 }
 
-// problem is what does not hold of an answer, and what mends that; "" if all holds.
+// problem returns which assertion fails and how to fix it, or "" if all hold.
 func (t FlowTest) problem(o outcome) (problem, fix string) {
 	if o.Error != "" {
 		return o.Error, "look at what the flow's own domain says of it"

@@ -1,5 +1,5 @@
-// Package agent is Workday's MCP server: people are read over it, and the agents of flows
-// are given its tools, with what a plan asks a domain for beside that.
+// Package agent uses Workday's MCP server: it reads people from it, and provides the capabilities
+// by which the agents of flows get its tools.
 package agent
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// MCP is Workday's MCP server, over which people are read instead of REST.
+// MCP configures Workday's MCP server, from which people are read instead of from REST.
 type MCP struct {
-	// URL is that of the agent gateway, such as https://us.agent.workday.com/mcp.
+	// URL is the URL of the agent gateway, for example https://us.agent.workday.com/mcp.
 	URL string
-	// Tools describes what the server calls the tools getMyInfo, searchForWorker and getWorkers
-	// [a tool whose name is or ends in that].
+	// Tools maps the tools getMyInfo, searchForWorker and getWorkers to the server's names [the
+	// tool with that name or suffix].
 	Tools map[string]string
-	// Blueprint is the file of a snapshot by which flows are wired, without asking the server
-	// [none: it is asked each time].
+	// Blueprint is the snapshot file by which flows are wired without calling the server [none: the
+	// server is called each time].
 	Blueprint string
 }
 
@@ -35,34 +35,34 @@ const (
 	toolWorkers = "getWorkers"
 )
 
-// mcpTools are those tools, in the order of the blueprint.
+// mcpTools returns the tools in the order of the blueprint.
 func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} }
 
-// Server reads people from the MCP server. A session is made when it is first needed,
-// and again when one is lost: the library gives one up after most failures.
+// Server reads people from the MCP server. It opens a session when it first needs one, and again
+// after most failures, because the MCP library closes the session then. It is safe for concurrent
+// use.
 type Server struct {
 	cfg    MCP
-	known  *Blueprint // nil where the server is asked
+	known  *Blueprint // nil if the server is called instead
 	rest   *rest.Client
 	client *mcp.Client
 
-	mu      sync.Mutex // held while it is connected; guards the fields below
+	mu      sync.Mutex // guards the fields below; held while connecting
 	session *mcp.ClientSession
-	tools   map[string]agentTool // by the blueprint's names
+	tools   map[string]agentTool // by the names of the blueprint
 }
 
-// agentTool is one tool, as the server has it.
+// agentTool is one tool as the server defines it.
 type agentTool struct {
 	Name string
-	// Bare means that its schema names no parameters. A Flowise leaves such a tool out
-	// without a word.
+	// Bare means that the tool's schema has no properties. Flowise silently drops such a tool.
 	Bare bool
 
 	Description   string
 	input, output json.RawMessage
 }
 
-// New makes one; it does not connect yet. The version is that of the domain.
+// New returns a server without connecting. The version is that of the domain.
 func New(cfg MCP, version string, client *rest.Client) (*Server, error) {
 	if _, err := client.Agent(cfg.URL); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func New(cfg MCP, version string, client *rest.Client) (*Server, error) {
 	})}, nil
 }
 
-// SearchWorkers finds people any of whose names begins with any of the words.
+// SearchWorkers returns people with a name that starts with any of the words.
 func (m *Server) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
 	var all rest.Page[rest.Worker]
 	for len(all.Items) < most {
@@ -103,7 +103,7 @@ func (m *Server) SearchWorkers(ctx context.Context, words string, most int) (res
 	return all, nil
 }
 
-// Worker reads one person, by Workday id or by reference id.
+// Worker returns one person by Workday id or reference id.
 func (m *Server) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	var out struct {
 		Data []rest.Worker `json:"data"`
@@ -121,12 +121,12 @@ func (m *Server) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	return out.Data[0], nil
 }
 
-// Check asks who the tenant takes this service for.
+// Check calls getMyInfo, to check that the server can be reached with the credentials.
 func (m *Server) Check(ctx context.Context) error {
 	return m.call(ctx, toolMyInfo, map[string]any{}, &struct{}{})
 }
 
-// call calls a tool, and once more when the session turns out to be lost.
+// call calls a tool, and once more if the session was lost.
 func (m *Server) call(ctx context.Context, tool string, in map[string]any, out any) error {
 	err := m.try(ctx, tool, in, out)
 	if errors.Is(err, mcp.ErrConnectionClosed) && ctx.Err() == nil {
@@ -161,7 +161,7 @@ func (m *Server) try(ctx context.Context, tool string, in map[string]any, out an
 	return nil
 }
 
-// said is the text of an answer.
+// said returns the text of a tool's answer.
 func said(answer *mcp.CallToolResult) string {
 	var parts []string
 	for _, c := range answer.Content {
@@ -172,7 +172,7 @@ func said(answer *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// connected returns the session and what the server calls the tools.
+// connected returns the session and the tools, connecting if necessary.
 func (m *Server) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,14 +191,14 @@ func (m *Server) connected(ctx context.Context) (*mcp.ClientSession, map[string]
 	}
 	tools, err := m.toolsOf(ctx, session)
 	if err != nil {
-		_ = session.Close() // it is of no use
+		_ = session.Close() // unusable
 		return nil, nil, err
 	}
 	m.session, m.tools = session, tools
 	return session, tools, nil
 }
 
-// toolsOf finds the tools. Workday puts a name of the deployment before them.
+// toolsOf finds the tools on the server. Workday prefixes their names with the deployment's name.
 func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[string]agentTool, error) {
 	tools := map[string]agentTool{}
 	for tool, err := range session.Tools(ctx, nil) {
@@ -228,7 +228,7 @@ func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[s
 	return tools, nil
 }
 
-// served returns some of the blueprint's tools as the server has them.
+// served returns tools of the blueprint as the server defines them.
 func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, error) {
 	tools, err := m.wiring(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (m *Server) wiring(ctx context.Context) (map[string]agentTool, error) {
 	return tools, nil
 }
 
-// toolNames are what a server calls tools.
+// toolNames returns the server's names of tools.
 func toolNames(tools []agentTool) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {
@@ -263,12 +263,12 @@ func toolNames(tools []agentTool) []string {
 	return out
 }
 
-// drop forgets a session after a failure.
+// drop discards a session after a failure.
 func (m *Server) drop(session *mcp.ClientSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == session {
 		m.session = nil
-		go func() { _ = session.Close() }() // nobody waits for a session that is lost
+		go func() { _ = session.Close() }() // close in the background
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// Agent is a client for what the tenant serves beside REST, such as its MCP server, with
-// the same token, limits and retries; it must be used for reads alone.
+// Agent returns an HTTP client for the tenant's services beside REST, such as its MCP server, with
+// the same token, limits and retries. It must only be used for reads, because it retries.
 func (c *Client) Agent(raw string) (*http.Client, error) {
 	if err := c.cfg.checkHost(raw); err != nil {
 		return nil, err
@@ -22,8 +22,7 @@ func (c *Client) Agent(raw string) (*http.Client, error) {
 
 type agent struct{ *Client }
 
-// RoundTrip sends a request with a token, and once more with a new one when the tenant
-// refuses that.
+// RoundTrip sends a request with a token, and once more with a new one if the tenant rejects it.
 func (a agent) RoundTrip(req *http.Request) (*http.Response, error) {
 	return login.Send(req, a.token, func(one *http.Request) (*http.Response, error) {
 		again, err := retryablehttp.FromRequest(one)
@@ -40,8 +39,8 @@ func (a agent) RoundTrip(req *http.Request) (*http.Response, error) {
 
 type statusKey struct{}
 
-// Noting lets an Agent note the status of its last answer. The failure that it makes of an
-// error says what kind it is, as an Error of REST does.
+// Noting returns a context in which an Agent records the status of its last answer. The returned
+// failure function converts an error to an Error with the kind of that status.
 func Noting(ctx context.Context) (noted context.Context, failure func(op string, err error) *Error) {
 	status := &atomic.Int32{}
 	return context.WithValue(ctx, statusKey{}, status), func(op string, err error) *Error {

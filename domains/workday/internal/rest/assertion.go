@@ -12,20 +12,20 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// JWT describes how a client without a refresh token proves itself: by an assertion that is
-// signed with the key whose certificate the API client has in the tenant (RFC 7523).
+// JWT configures a client that authenticates with a signed assertion (RFC 7523) instead of a
+// refresh token. The API client in the tenant has the certificate of the key.
 type JWT struct {
 	Key *rsa.PrivateKey
 	// Subject is the user name of the integration system user.
 	Subject string
-	// Audience is what the tenant expects ["wd"].
+	// Audience is the audience that the tenant expects ["wd"].
 	Audience string
 }
 
-// assertionLife bounds how long an assertion can be used; it is used at once.
+// assertionLife is the lifetime of an assertion. Each is used once, immediately.
 const assertionLife = 5 * time.Minute
 
-// assert exchanges a fresh assertion for an access token.
+// assert exchanges a new assertion for an access token.
 func (c *Config) assert(ctx context.Context, _ string) (*oauth2.Token, error) {
 	now := c.Now()
 	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{

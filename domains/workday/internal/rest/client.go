@@ -32,10 +32,10 @@ type Client struct {
 	reads  *retryablehttp.Client
 	writes *http.Client
 	limit  *rate.Limiter
-	slots  chan struct{} // one is held by each request under way
+	slots  chan struct{} // one per running request
 }
 
-// New makes a client; it calls nobody yet.
+// New returns a client. It sends no request.
 func New(cfg Config) (*Client, error) {
 	cfg.setDefaults()
 	if err := cfg.validate(); err != nil {
@@ -67,16 +67,16 @@ func defaultTransport() http.RoundTripper {
 	return http.DefaultTransport
 }
 
-// noRedirect keeps the bearer token from following a redirect.
+// noRedirect stops redirects, so that the bearer token is not sent elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Ping makes sure that the tenant gives a token.
+// Ping checks that the tenant issues a token.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.token(ctx, "")
 	return err
 }
 
-// get reads into out.
+// get sends a GET request and decodes the answer into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -84,18 +84,18 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	return c.call(ctx, http.MethodGet, path, payload{}, out)
 }
 
-// payload is the body of a write, and how it is sent.
+// payload is the body of a request and how to send it.
 type payload struct {
 	body []byte
 	// kind is the content type.
 	kind string
-	// lenient accepts what the tenant would only warn of.
+	// lenient accepts what the tenant only warns of.
 	lenient bool
-	// reads says of a POST that it asks, and may be sent again.
+	// reads marks a POST that only reads and may be retried.
 	reads bool
 }
 
-// post writes once and reads the answer into out.
+// post sends a write once and decodes the answer into out.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -104,8 +104,8 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	return c.call(ctx, http.MethodPost, path, payload{body: body, kind: "application/json"}, out)
 }
 
-// postPart writes once, the JSON as the part jsonData of a form where the tenant's
-// service asks for that.
+// postPart sends a write once. The JSON is the part jsonData of a form if the tenant's service
+// expects that.
 func (c *Client) postPart(ctx context.Context, path string, in, out any, lenient bool) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -123,8 +123,8 @@ func (c *Client) postPart(ctx context.Context, path string, in, out any, lenient
 	return c.call(ctx, http.MethodPost, path, sent, out)
 }
 
-// call sends a request, and sends it again once with a new token when the
-// tenant refuses the present one.
+// call sends a request. If the tenant rejects the token, it sends the request once more with a new
+// one.
 func (c *Client) call(ctx context.Context, method, path string, body payload, out any) error {
 	op := method + " " + path
 	rejected := ""
@@ -159,15 +159,14 @@ func (c *Client) read(op string, write bool, got answer, out any) error {
 	return nil
 }
 
-// answer is a response that was read to its end.
+// answer is a response with its complete body.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// exchange waits for its turn, then sends a read with retries or a write
-// without.
+// exchange waits for a slot, then sends a read with retries or a write without.
 func (c *Client) exchange(ctx context.Context, op, method, path string, body payload, token string) (answer, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -212,9 +211,9 @@ func (c *Client) sendRead(ctx context.Context, op, method, path string, body pay
 	return c.finish(ctx, op, res, err, false)
 }
 
-// sendWrite repeats only what the tenant certainly did not look at: an answer
-// 429 with a short wait. It never sends an Idempotency-Key header, because Go
-// replays a lost POST that has one and Workday does not honour it.
+// sendWrite retries only what the tenant certainly did not process: a 429 with a short wait. It
+// never sets the header Idempotency-Key, because Go would then resend a lost POST, and Workday does
+// not honour the header.
 func (c *Client) sendWrite(ctx context.Context, op, method, path string, body payload, token string) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		if err := c.limit.Wait(ctx); err != nil {
@@ -233,13 +232,12 @@ func (c *Client) sendWrite(ctx context.Context, op, method, path string, body pa
 		}
 		wait := c.retry.Wait(attempt, got.header)
 		if wait > c.cfg.BackoffMax || !sleep(ctx, wait) {
-			return got, nil // reported as busy; whoever called may wait longer than we
+			return got, nil // reported as busy; the caller may be able to wait longer
 		}
 	}
 }
 
-// finish reads the answer. A write that was sent and got no whole answer may
-// have taken place.
+// finish reads the answer. A write that was sent without a complete answer may have taken place.
 func (c *Client) finish(ctx context.Context, op string, res *http.Response, err error, sentWrite bool) (answer, error) {
 	var raw []byte
 	if err == nil {
@@ -258,7 +256,7 @@ func (c *Client) finish(ctx context.Context, op string, res *http.Response, err 
 	}
 }
 
-// sleep waits and reports false when the context ended first.
+// sleep waits. It reports whether the time elapsed before the context ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,12 +1,9 @@
-// Package rest is a client of Workday's REST services: OAuth 2 with rotating
-// refresh tokens, pages, limits, and errors that say whether a write may have
-// taken place.
+// Package rest is a client of Workday's REST services: OAuth 2 with rotating refresh tokens,
+// paging, rate limits, and errors that say whether a write may have taken place.
 //
-// Reads are retried. Writes are sent once: they are repeated only when the
-// tenant certainly did not look at them (401, 429, or no byte was sent);
-// anything else that goes wrong is an Error that MayHaveApplied. The package
-// knows no policy of the domain: what to do about such an error is decided by
-// the caller, who can look for the write.
+// Reads are retried. Writes are sent once. They are resent only if the tenant certainly did not
+// process them (401, 429, or no byte was sent). Any other failure of a write is an Error with
+// MayHaveApplied set. The caller must then look for the write; the package has no policy for that.
 package rest
 
 import (
@@ -22,60 +19,57 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// Config describes how a tenant is reached. BaseURL, Tenant, ClientID, ClientSecret
-// and Tokens are required.
+// Config configures the connection to a tenant. BaseURL, Tenant, ClientID and either ClientSecret
+// and Tokens or JWT are required.
 type Config struct {
-	// BaseURL is the REST host, such as https://wd2-impl-services1.workday.com.
+	// BaseURL is the REST host, for example https://wd2-impl-services1.workday.com.
 	BaseURL string
 	Tenant  string
 	// TokenURL is the OAuth 2 token endpoint [BaseURL/ccx/oauth2/{tenant}/token].
 	TokenURL     string
 	ClientID     string
 	ClientSecret string
-	// Tokens keeps the refresh token between calls and restarts.
+	// Tokens stores the refresh token between calls and restarts.
 	Tokens login.Store
-	// JWT authenticates by a signed assertion instead of a refresh token; ClientSecret
-	// and Tokens are then not needed.
+	// JWT authenticates with a signed assertion; ClientSecret and Tokens are then not needed.
 	JWT   *JWT
 	Paths Paths
-	// AbsenceJSON posts absences as JSON, as the services before v5 take them; v5 takes
-	// a form with the part jsonData.
+	// AbsenceJSON posts absences as JSON, as services before v5 expect; v5 expects a form with the
+	// part jsonData.
 	AbsenceJSON bool
 
-	// AllowedHosts are suffixes of hosts to which secrets may be sent
-	// [workday.com, myworkday.com]. Loopback needs AllowLoopback, and is the
-	// only place to which plain http is allowed.
+	// AllowedHosts are the host suffixes to which secrets may be sent [workday.com, myworkday.com].
+	// Loopback requires AllowLoopback and is the only target of plain HTTP.
 	AllowedHosts  []string
 	AllowLoopback bool
 
-	// RequestsPerSecond and Burst bound what is sent to the tenant [5, 10];
-	// a negative rate means no bound.
+	// RequestsPerSecond and Burst limit the requests to the tenant [5, 10]; a negative rate means
+	// no limit.
 	RequestsPerSecond float64
 	Burst             int
-	// MaxConcurrency bounds the requests under way [4].
+	// MaxConcurrency limits the concurrent requests [4].
 	MaxConcurrency int
-	// Attempts bounds the tries of one read [4].
+	// Attempts is the maximum number of attempts of a read [4].
 	Attempts int
-	// BackoffMin and BackoffMax bound the wait between tries [200ms, 5s]. A
-	// Retry-After above BackoffMax is not waited for but reported.
+	// BackoffMin and BackoffMax bound the wait between attempts [200ms, 5s]. A Retry-After above
+	// BackoffMax is returned as an error.
 	BackoffMin, BackoffMax time.Duration
-	// Timeout bounds one HTTP exchange [20s].
+	// Timeout is the timeout of one HTTP exchange [20s].
 	Timeout time.Duration
-	// Transport carries the requests [a clone of http.DefaultTransport].
+	// Transport sends the requests [a clone of http.DefaultTransport].
 	Transport http.RoundTripper
 	Now       func() time.Time
 	Logger    *slog.Logger
 }
 
-// Paths are the base paths of the services; {tenant} is replaced. Tenants
-// differ in them, so they are configuration.
+// Paths are the base paths of the services; {tenant} is replaced. They differ between tenants.
 type Paths struct {
 	Common, Staffing, Absence, Process string
-	// WQL is that of queries, Reports that of custom reports.
+	// WQL is the path of queries, Reports that of custom reports.
 	WQL, Reports, Recruiting string
 }
 
-// WithDefaults fills the paths that are empty.
+// WithDefaults returns the paths with empty ones set to Workday's defaults.
 func (p Paths) WithDefaults() Paths {
 	return Paths{
 		Common:   cmp.Or(p.Common, "/ccx/api/v1/{tenant}"),
@@ -146,7 +140,7 @@ func (c *Config) validate() error {
 	return c.checkHost(c.TokenURL)
 }
 
-// checkHost refuses to send secrets to a host that is not Workday's.
+// checkHost returns an error for a host that is not Workday's, to which no secrets may be sent.
 func (c *Config) checkHost(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {

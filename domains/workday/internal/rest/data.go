@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Row is a row of a query or a report: the requester decides what is in it.
+// Row is a row of a query or report; the query determines its columns.
 type Row map[string]any
 
 func (Row) identity() string { return "" }
 
-// longestQuery is how long a query in an address may be; a longer one is posted.
+// longestQuery is the longest query that is sent in a URL; a longer one is posted.
 const longestQuery = 2000
 
-// Query answers a query in WQL, up to most rows.
+// Query runs a WQL query and returns up to most rows.
 func (c *Client) Query(ctx context.Context, wql string, most int) (Page[Row], error) {
 	path := c.cfg.Paths.WQL + "/data"
 	if len(wql) <= longestQuery {
@@ -32,7 +32,7 @@ func (c *Client) Query(ctx context.Context, wql string, most int) (Page[Row], er
 	})
 }
 
-// Report runs a custom report that is a web service; path is its owner and its name.
+// Report runs a custom report that is enabled as a web service; path is "owner/name".
 func (c *Client) Report(ctx context.Context, path string, prompts map[string]string) ([]Row, error) {
 	owner, name, _ := strings.Cut(path, "/")
 	query := url.Values{}

@@ -12,25 +12,24 @@ import (
 	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
-// Kind describes what kind of failure an Error is; callers switch on it.
+// Kind is the kind of an Error.
 type Kind string
 
-// The kinds.
+// The kinds of errors.
 const (
-	KindInvalid      Kind = "invalid"      // 400: the tenant's validations refused it
-	KindUnauthorized Kind = "unauthorized" // 401, also with a fresh token
-	KindReauth       Kind = "reauth"       // the refresh token is no longer good: a person must renew it
+	KindInvalid      Kind = "invalid"      // 400: rejected by the tenant's validations
+	KindUnauthorized Kind = "unauthorized" // 401, also with a new token
+	KindReauth       Kind = "reauth"       // the refresh token is no longer valid: a person must renew it
 	KindForbidden    Kind = "forbidden"    // 403: the API client lacks a security domain
 	KindNotFound     Kind = "not_found"    // 404: absent, or invisible to the API client
 	KindBusy         Kind = "busy"         // 429
 	KindUnavailable  Kind = "unavailable"  // 5xx, or no answer
-	KindBadAnswer    Kind = "bad_answer"   // an answer that is not what Workday sends
-	KindTimeout      Kind = "timeout"      // the caller's time was up
-	KindInternal     Kind = "internal"     // a fault on our side, such as a store that cannot be written
+	KindBadAnswer    Kind = "bad_answer"   // an answer that is not in Workday's format
+	KindTimeout      Kind = "timeout"      // the caller's context ended
+	KindInternal     Kind = "internal"     // an error on this side, such as a store that cannot be written
 )
 
-// Detail is one validation of the tenant. Code drives logic; Message may
-// change at any time and is for people.
+// Detail is one validation of the tenant. Code is stable; Message is for people and may change.
 type Detail struct {
 	Message  string `json:"error"`
 	Code     string `json:"code"`
@@ -38,19 +37,19 @@ type Detail struct {
 	Severity string `json:"severity"`
 }
 
-// Warning reports whether the validation does not block.
+// Warning reports whether the validation is only a warning.
 func (d Detail) Warning() bool { return strings.EqualFold(d.Severity, "warning") }
 
-// Error is a failed call.
+// Error is the error of a call to the tenant.
 type Error struct {
-	Op      string // what was called, such as "POST /workers/…/requestTimeOff"
+	Op      string // the called operation, for example "POST /workers/…/requestTimeOff"
 	Kind    Kind
-	Status  int // 0 when there was no answer
+	Status  int // 0 if there was no answer
 	Message string
 	Details []Detail
-	// RetryAfter is the tenant's wish, 0 when it had none.
+	// RetryAfter is the wait that the tenant requested, or 0.
 	RetryAfter time.Duration
-	// MayHaveApplied is set for a write whose fate is unknown.
+	// MayHaveApplied is set for a write with unknown outcome.
 	MayHaveApplied bool
 	Cause          error
 }
@@ -67,7 +66,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Reason is the text for people: the tenant's validations, or its message.
+// Reason returns the text for people: the tenant's validations, or its message.
 func (e *Error) Reason() string {
 	var parts []string
 	for _, d := range e.Details {
@@ -88,7 +87,7 @@ func (e *Error) Reason() string {
 	return string(e.Kind)
 }
 
-// Has reports whether the tenant gave one of the codes.
+// Has reports whether the tenant returned one of the codes.
 func (e *Error) Has(codes ...string) bool {
 	for _, d := range e.Details {
 		if slices.Contains(codes, d.Code) {
@@ -98,12 +97,12 @@ func (e *Error) Has(codes ...string) bool {
 	return false
 }
 
-// OnlyWarns reports whether the tenant refused nothing and only warned.
+// OnlyWarns reports whether all validations are warnings.
 func (e *Error) OnlyWarns() bool {
 	return e.Kind == KindInvalid && len(e.Details) > 0 && !slices.ContainsFunc(e.Details, func(d Detail) bool { return !d.Warning() })
 }
 
-// AsError finds the Error in err's chain.
+// AsError returns the Error in err's chain.
 func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
 
 // IsKind reports whether err is an Error of that kind.
@@ -112,7 +111,7 @@ func IsKind(err error, kind Kind) bool {
 	return is && e.Kind == kind
 }
 
-// statusError makes the Error of an answer other than 2xx.
+// statusError returns the Error of a response other than 2xx.
 func statusError(op string, got answer, write bool, now time.Time) *Error {
 	e := &Error{Op: op, Kind: kindOf(got.status), Status: got.status, RetryAfter: upstream.RetryAfter(got.header, now)}
 	var said struct {
@@ -141,6 +140,6 @@ func kindOf(status int) Kind {
 	case status >= http.StatusBadRequest:
 		return KindInvalid
 	default:
-		return KindBadAnswer // a redirect, mostly to a page to sign in
+		return KindBadAnswer // a redirect, usually to a login page
 	}
 }

@@ -8,18 +8,18 @@ import (
 
 const pageSize = 100
 
-// identified is a row of a collection.
+// identified is a row of a collection with an identity.
 type identified interface{ identity() string }
 
-// Page is what was read of a collection.
+// Page holds the rows read from a collection.
 type Page[T any] struct {
 	Items []T
-	// Total is the number that the tenant says there are.
+	// Total is the number of rows according to the tenant.
 	Total int
 }
 
-// list reads a collection page by page, up to most rows. Rows that move
-// between two pages while they are read are kept once.
+// list reads a collection page by page, up to most rows. A row that moves between two pages during
+// the read is returned once.
 func list[T identified](ctx context.Context, c *Client, path string, query url.Values, most int) (Page[T], error) {
 	if query == nil {
 		query = url.Values{}
@@ -27,13 +27,13 @@ func list[T identified](ctx context.Context, c *Client, path string, query url.V
 	return pages(most, query, func(query url.Values, page *collection[T]) error { return c.get(ctx, path, query, page) })
 }
 
-// collection is what the tenant sends of one.
+// collection is one page as the tenant sends it.
 type collection[T any] struct {
 	Total int `json:"total"`
 	Data  []T `json:"data"`
 }
 
-// pages reads one page after another by get.
+// pages reads one page after another with get.
 func pages[T identified](most int, query url.Values, get func(query url.Values, page *collection[T]) error) (Page[T], error) {
 	var all Page[T]
 	seen := map[string]bool{}

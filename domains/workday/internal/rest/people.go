@@ -13,8 +13,8 @@ type Ref struct {
 
 func (r Ref) identity() string { return r.ID }
 
-// Worker is a person as the common service shows one. Date of birth and home
-// data, which it also sends, are dropped here.
+// Worker is a person of the common service. The service also sends the date of birth and home data;
+// they are dropped.
 type Worker struct {
 	ID           string `json:"id"`
 	Descriptor   string `json:"descriptor"`
@@ -28,14 +28,14 @@ type Worker struct {
 
 func (w Worker) identity() string { return w.ID }
 
-// Staff is a person as the staffing service shows one, as far as it is needed.
+// Staff is a person of the staffing service.
 type Staff struct {
 	ID string `json:"id"`
 }
 
 func (s Staff) identity() string { return s.ID }
 
-// Organization is a supervisory organisation.
+// Organization is a supervisory organization.
 type Organization struct {
 	ID         string `json:"id"`
 	Descriptor string `json:"descriptor"`
@@ -43,7 +43,7 @@ type Organization struct {
 	Manager    Ref    `json:"manager"`
 }
 
-// TitleChange is a change of a business title, pending or done.
+// TitleChange is a pending or completed change of a business title.
 type TitleChange struct {
 	ID        string `json:"id"`
 	Current   string `json:"currentBusinessTitle"`
@@ -55,36 +55,36 @@ type TitleChange struct {
 
 func (t TitleChange) identity() string { return t.ID }
 
-// SearchWorkers finds people any of whose names begins with any of the words.
+// SearchWorkers returns people with a name that starts with any of the words.
 func (c *Client) SearchWorkers(ctx context.Context, words string, most int) (Page[Worker], error) {
 	return list[Worker](ctx, c, c.cfg.Paths.Common+"/workers", url.Values{"search": {words}}, most)
 }
 
-// FindStaff finds people by their work e-mail address.
+// FindStaff returns people by their work e-mail address.
 func (c *Client) FindStaff(ctx context.Context, email string, most int) (Page[Staff], error) {
 	return list[Staff](ctx, c, c.cfg.Paths.Staffing+"/workers", url.Values{"email": {email}}, most)
 }
 
-// Worker reads one person, by Workday id or by reference id.
+// Worker returns one person by Workday id or reference id.
 func (c *Client) Worker(ctx context.Context, id string) (Worker, error) {
 	var w Worker
 	err := c.get(ctx, c.cfg.Paths.Common+"/workers/"+url.PathEscape(id), nil, &w)
 	return w, err
 }
 
-// Organization reads one supervisory organisation.
+// Organization returns one supervisory organization.
 func (c *Client) Organization(ctx context.Context, id string) (Organization, error) {
 	var o Organization
 	err := c.get(ctx, c.cfg.Paths.Common+"/supervisoryOrganizations/"+url.PathEscape(id), nil, &o)
 	return o, err
 }
 
-// DirectReports lists those who report to a worker.
+// DirectReports returns the direct reports of a worker.
 func (c *Client) DirectReports(ctx context.Context, id string, most int) (Page[Worker], error) {
 	return list[Worker](ctx, c, c.cfg.Paths.Common+"/workers/"+url.PathEscape(id)+"/directReports", nil, most)
 }
 
-// TitleChanges lists the changes of a worker's business title.
+// TitleChanges returns the changes of a worker's business title.
 func (c *Client) TitleChanges(ctx context.Context, id string) ([]TitleChange, error) {
 	page, err := list[TitleChange](ctx, c, c.titleChanges(id), nil, 500)
 	return page.Items, err

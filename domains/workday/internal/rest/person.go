@@ -21,39 +21,41 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// LoginConfig describes how people log in at the tenant with their own accounts.
+// LoginConfig configures how people log in at the tenant with their own accounts.
 type LoginConfig struct {
-	// Dir keeps the tokens of each person.
+	// Dir is the folder with the tokens of each person.
 	Dir string
-	// Keys encrypt them, the first of the keys; the others still open what they encrypted.
-	// Without any, one is made beside Dir.
+	// Keys encrypt the tokens. The first key encrypts; all of them decrypt. Without keys, one is
+	// created beside Dir.
 	Keys [][]byte
-	// URL is where people reach the pages of Logins, such as https://manifold.example.com/workday.
+	// URL is the public URL of the pages of Logins, for example
+	// https://manifold.example.com/workday.
 	URL string
 	// AuthorizeURL is the OAuth 2 authorization endpoint [BaseURL/ccx/oauth2/{tenant}/authorize].
 	AuthorizeURL string
-	// ClientID and ClientSecret are those of an API client with the grant type authorization
-	// code [those of the tenant].
+	// ClientID and ClientSecret identify an API client with the grant type authorization code [the
+	// tenant's].
 	ClientID, ClientSecret string
 }
 
-// Logins are clients that act as a person, each with the token that the person has granted
-// by logging in at the tenant: the authorization code with PKCE. A token is kept under the
-// worker whom the tenant says it is of, so it serves nobody else, whoever opened the link.
+// Logins returns clients that act as a person, with the token that the person granted by logging in
+// at the tenant (authorization code with PKCE). A token is stored under the worker that the tenant
+// reports for it, so it is never used for another person, whoever opened the link. Logins is safe
+// for concurrent use.
 type Logins struct {
 	cfg   Config
 	login LoginConfig
 	oauth oauth2.Config
 
 	vault login.Vault
-	// pages know a login by the verifier of its code (PKCE).
+	// pages stores the PKCE verifier of each pending login.
 	pages login.Pages[string]
 
 	mu      sync.Mutex // guards clients
 	clients map[string]*Client
 }
 
-// NewLogins makes the folder of the tokens, and the key of its files, if they are not there.
+// NewLogins creates the folder of the tokens and the key of its files if they do not exist.
 func NewLogins(cfg Config, how LoginConfig) (*Logins, error) {
 	cfg.JWT, cfg.Tokens = nil, login.NewMemory(login.Grant{})
 	if how.ClientID != "" {
@@ -64,7 +66,7 @@ func NewLogins(cfg Config, how LoginConfig) (*Logins, error) {
 		return nil, err
 	}
 	if cfg.Transport == nil {
-		cfg.Transport = defaultTransport() // all share its connections
+		cfg.Transport = defaultTransport() // shared by all clients
 	}
 	if how.AuthorizeURL == "" {
 		how.AuthorizeURL = cfg.BaseURL + "/ccx/oauth2/" + url.PathEscape(cfg.Tenant) + "/authorize"
@@ -91,7 +93,7 @@ func NewLogins(cfg Config, how LoginConfig) (*Logins, error) {
 	return l, nil
 }
 
-// open makes the folder and, where no key is given, one beside the folder, which it says.
+// open creates the folder and, if no key is configured, a key beside it, which it logs.
 func (c *LoginConfig) open(logger *slog.Logger) (login.Vault, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return login.Vault{}, err
@@ -108,12 +110,12 @@ func (c *LoginConfig) open(logger *slog.Logger) (login.Vault, error) {
 	return login.NewVault(c.Keys, "logins at Workday")
 }
 
-// Link is what a person opens to log in.
+// Link returns the URL that a person opens to log in.
 func (l *Logins) Link() string { return l.login.URL + "/login" }
 
 var workerID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// Client returns the client that acts as a worker, nil when they have not logged in.
+// Client returns the client that acts as a worker, or nil if the worker has not logged in.
 func (l *Logins) Client(ctx context.Context, worker string) (*Client, error) {
 	if !workerID.MatchString(worker) {
 		return nil, nil //nolint:nilnil // nobody else can have logged in
@@ -127,7 +129,7 @@ func (l *Logins) Client(ctx context.Context, worker string) (*Client, error) {
 	switch err := file.Encrypt(ctx); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil //nolint:nilnil // they have not logged in
-	case contracts.CodeOf(err) == contracts.CodeUnauthorized: // with a key that is gone
+	case contracts.CodeOf(err) == contracts.CodeUnauthorized: // encrypted with a removed key
 		l.cfg.Logger.WarnContext(ctx, "a login cannot be opened", slog.Any("error", err))
 		return nil, nil //nolint:nilnil // they have to log in again
 	case err != nil:
@@ -140,7 +142,7 @@ func (l *Logins) Client(ctx context.Context, worker string) (*Client, error) {
 	return c, err
 }
 
-// Forget drops a login that the tenant does not take any more.
+// Forget removes a login that the tenant no longer accepts.
 func (l *Logins) Forget(worker string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +162,7 @@ func (l *Logins) client(tokens login.Store) (*Client, error) {
 	return New(cfg)
 }
 
-// ServeHTTP sends browsers to the tenant and takes them back.
+// ServeHTTP redirects browsers to the tenant and handles their return.
 func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodGet:
@@ -177,7 +179,7 @@ func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// back takes a browser that the tenant has sent back, with a code or a refusal.
+// back handles a browser that returns with a code or a refusal.
 func (l *Logins) back(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	verifier, ok := l.pages.Back(r)
@@ -205,7 +207,7 @@ func reasonOf(err error) string {
 	return "The log of the service says why."
 }
 
-// keep exchanges a code for tokens, asks the tenant whose they are, and keeps them as the
+// keep exchanges a code for tokens, reads from the tenant whose they are, and stores them as the
 // login of that worker.
 func (l *Logins) keep(ctx context.Context, code, verifier string) (Worker, error) {
 	ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Transport: l.cfg.Transport, Timeout: refreshTimeout, CheckRedirect: noRedirect})
@@ -231,6 +233,6 @@ func (l *Logins) keep(ctx context.Context, code, verifier string) (Worker, error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.clients, who.ID) // it has the tokens of before
+	delete(l.clients, who.ID) // it holds the old tokens
 	return who, l.file(who.ID).Save(ctx, g)
 }

@@ -57,7 +57,7 @@ func (b *bench) newClient(t *testing.T, cfg rest.Config) *rest.Client {
 	return client
 }
 
-// calls counts the requests to paths that end so.
+// calls counts the requests to paths with a suffix.
 func (b *bench) calls(suffix string) int {
 	n := 0
 	for _, r := range b.tenant.Requests() {
@@ -179,7 +179,7 @@ func TestAWriteThatWasNeverSentDidNotApply(t *testing.T) {
 	}
 }
 
-// refusing answers the token endpoint and refuses every other connection.
+// refusing answers the token endpoint and refuses all other connections.
 type refusing struct{}
 
 func (refusing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -353,7 +353,7 @@ func TestATokenThatAnotherProcessRotatedIsFound(t *testing.T) {
 
 func refreshing(token string) *login.Memory { return login.NewMemory(login.Grant{RefreshToken: token}) }
 
-// stale gives an old token once.
+// stale returns an old token once.
 type stale struct {
 	*login.Memory
 	old string
@@ -382,7 +382,7 @@ func TestATokenThatCannotBeStoredIsNotLost(t *testing.T) {
 	}
 }
 
-// flaky fails to save while told so.
+// flaky fails to save while its flag is set.
 type flaky struct {
 	*login.Memory
 	fail bool
@@ -477,8 +477,8 @@ func TestWarningsComeWithTheResult(t *testing.T) {
 	}
 }
 
-// TestAnAssertionTakesThePlaceOfARefreshToken: an API client that signs gets tokens, and
-// new ones when they expire; a key that the tenant does not know gets none, for good.
+// TestAnAssertionTakesThePlaceOfARefreshToken: a client that signs gets tokens, and new ones when
+// they expire; an unknown key is refused permanently.
 func TestAnAssertionTakesThePlaceOfARefreshToken(t *testing.T) {
 	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -5,19 +5,19 @@ import (
 	"net/url"
 )
 
-// Steps reads and decides steps of events as whoever its client acts as.
+// Steps reads and decides steps of events as the user of its client.
 type Steps struct{ c *Client }
 
-// NewSteps makes it of a client.
+// NewSteps returns Steps that use c.
 func NewSteps(c *Client) Steps { return Steps{c} }
 
-// Awaited lists the steps that await whoever this client acts as.
+// Awaited returns the steps that await the user of the client.
 func (s Steps) Awaited(ctx context.Context) ([]Step, error) {
 	page, err := list[Step](ctx, s.c, s.c.cfg.Paths.Process+"/eventSteps", nil, 500)
 	return page.Items, err
 }
 
-// Step reads one step.
+// Step returns one step.
 func (s Steps) Step(ctx context.Context, id string) (Step, error) {
 	var out Step
 	err := s.c.get(ctx, s.path(id), nil, &out)
@@ -29,18 +29,18 @@ func (s Steps) Approve(ctx context.Context, step, comment string) error {
 	return s.act(ctx, step, "approve", map[string]any{"id": step, "comment": comment})
 }
 
-// Deny denies a step, and with it what was asked for.
+// Deny denies a step, and thereby the request.
 func (s Steps) Deny(ctx context.Context, step, comment string) error {
 	return s.act(ctx, step, "deny", map[string]any{"id": step, "comment": comment})
 }
 
-// Targets lists to whom a step can be sent back.
+// Targets returns the people to whom a step can be sent back.
 func (s Steps) Targets(ctx context.Context, step string) ([]Ref, error) {
 	page, err := list[Ref](ctx, s.c, s.c.cfg.Paths.Process+"/values/sendBack/to/", url.Values{"eventStep": {step}}, 100)
 	return page.Items, err
 }
 
-// SendBack sends a step back to somebody, to be changed and submitted again.
+// SendBack sends a step back to a person, to be changed and submitted again.
 func (s Steps) SendBack(ctx context.Context, step, to, reason string) error {
 	return s.act(ctx, step, "sendBack", map[string]any{"id": step, "reason": reason, "to": Ref{ID: to}})
 }

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// submit is the action of a business process; its id is the same in every
-// tenant.
+// submit is the id of the action that submits a business process, the same in every tenant.
 const submit = "d9e4223e446c11de98360015c5e6daf6"
 
-// UnitHours is the id of the unit in which some plans count; the other is days.
+// UnitHours is the id of the unit hours, used by some plans; the others use days.
 const UnitHours = "c4dacbd56bca4a9a8950e8d3ed21bbdb"
 
-// categoryTimeOff leaves out leaves of absence.
+// categoryTimeOff is the category of time off; it excludes leaves of absence.
 const categoryTimeOff = "17bd6531c90c100016d4b06f2b8a07ce"
 
 // AbsenceType is a kind of time off for which a worker is eligible.
@@ -30,7 +29,7 @@ type AbsenceType struct {
 
 func (a AbsenceType) identity() string { return a.ID }
 
-// Balance is what is left of one plan.
+// Balance is the balance of one plan.
 type Balance struct {
 	Quantity float64 `json:"quantity"`
 	Unit     Ref     `json:"unit"`
@@ -40,15 +39,15 @@ type Balance struct {
 	Worker   Ref     `json:"worker"`
 }
 
-// Plan is what a balance is of.
+// Plan is the absence plan of a balance.
 type Plan struct {
 	Ref
 
-	// TimeOffs name the kinds of time off that it counts, in whatever form.
+	// TimeOffs lists the kinds of time off of the plan; its form differs between tenants.
 	TimeOffs json.RawMessage `json:"timeoffs"`
 }
 
-// For reports whether the plan counts a kind of time off.
+// For reports whether the plan covers a kind of time off.
 func (p Plan) For(kind AbsenceType) bool {
 	said := string(p.TimeOffs)
 	return kind.ID != "" && strings.Contains(said, kind.ID) || kind.Descriptor != "" && strings.Contains(said, `"`+kind.Descriptor+`"`)
@@ -86,15 +85,15 @@ type Day struct {
 	Comment  string  `json:"comment,omitempty"`
 }
 
-// Started is the outcome of a process that a write began.
+// Started is the result of a write that started a business process.
 type Started struct {
 	Event  Ref
 	Status string
-	// Warnings were accepted by the tenant along with the write.
+	// Warnings are the tenant's warnings that the lenient write accepted.
 	Warnings []Detail
 }
 
-// process is a part of several bodies.
+// process is a part of several request bodies.
 type process struct {
 	Action  Ref    `json:"action"`
 	Comment string `json:"comment,omitempty"`
@@ -112,13 +111,13 @@ func (a startedAnswer) started() Started {
 	return Started{Event: a.Process.Event, Status: a.Process.Status, Warnings: a.Errors}
 }
 
-// AbsenceTypes lists the kinds of time off for which a worker is eligible.
+// AbsenceTypes returns the kinds of time off for which a worker is eligible.
 func (c *Client) AbsenceTypes(ctx context.Context, worker string) ([]AbsenceType, error) {
 	page, err := list[AbsenceType](ctx, c, c.absenceOf(worker)+"/eligibleAbsenceTypes", url.Values{"category": {categoryTimeOff}}, 500)
 	return page.Items, err
 }
 
-// Balances lists what a worker has left; date is empty for today.
+// Balances returns the balances of a worker; an empty date means today.
 func (c *Client) Balances(ctx context.Context, worker, date string) ([]Balance, error) {
 	query := url.Values{"worker": {worker}}
 	if date != "" {
@@ -128,21 +127,21 @@ func (c *Client) Balances(ctx context.Context, worker, date string) ([]Balance, 
 	return page.Items, err
 }
 
-// ValidDates tells on which of the dates time off may be taken.
+// ValidDates returns those of the dates on which time off may be taken.
 func (c *Client) ValidDates(ctx context.Context, worker, absenceType string, dates []string) ([]ValidDate, error) {
 	query := url.Values{"timeOff": {absenceType}, "date": dates}
 	page, err := list[ValidDate](ctx, c, c.absenceOf(worker)+"/validTimeOffDates", query, 500)
 	return page.Items, err
 }
 
-// Entries lists a worker's time off of a period.
+// Entries returns a worker's time off in a period.
 func (c *Client) Entries(ctx context.Context, worker, from, to string) ([]Entry, error) {
 	query := url.Values{"fromDate": {from}, "toDate": {to}}
 	page, err := list[Entry](ctx, c, c.absenceOf(worker)+"/timeOffDetails", query, 1000)
 	return page.Items, err
 }
 
-// RequestTimeOff submits a request; lenient accepts what the tenant would warn of.
+// RequestTimeOff submits a request. A lenient request is accepted despite warnings.
 func (c *Client) RequestTimeOff(ctx context.Context, worker string, days []Day, comment string, lenient bool) (Started, error) {
 	in := struct {
 		Days    []Day   `json:"days"`
@@ -153,7 +152,7 @@ func (c *Client) RequestTimeOff(ctx context.Context, worker string, days []Day, 
 	return out.started(), err
 }
 
-// DeleteEntries takes approved days back.
+// DeleteEntries deletes approved days.
 func (c *Client) DeleteEntries(ctx context.Context, worker string, entries []string, comment string) (Started, error) {
 	type fix struct {
 		Entry   Ref    `json:"correctedEntry"`

@@ -14,12 +14,12 @@ import (
 
 const refreshTimeout = 20 * time.Second
 
-// newTokens makes the access tokens of a client: by its refresh token, or by assertions.
+// newTokens returns the access tokens of a client, by refresh token or by signed assertions.
 func newTokens(cfg Config) *login.Tokens {
 	client := &http.Client{Transport: cfg.Transport, Timeout: refreshTimeout, CheckRedirect: noRedirect}
 	tokens := login.TokensConfig{Store: cfg.Tokens, Now: cfg.Now, Logger: cfg.Logger}
 	exchange := cfg.refresh
-	if cfg.JWT != nil { // there is nothing to keep
+	if cfg.JWT != nil { // there is nothing to store
 		tokens.Store, exchange = login.NewMemory(login.Grant{RefreshToken: "an assertion"}), cfg.assert
 	}
 	tokens.Renew = func(ctx context.Context, g login.Grant) (*oauth2.Token, error) {
@@ -37,8 +37,8 @@ func (c *Config) refresh(ctx context.Context, token string) (*oauth2.Token, erro
 	return conf.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
 }
 
-// token returns an access token other than the rejected one, which is empty
-// unless the tenant has just refused it.
+// token returns an access token. Pass the token that the tenant has just rejected to get another
+// one, else "".
 func (c *Client) token(ctx context.Context, rejected string) (string, error) {
 	token, err := c.tokens.Access(ctx, rejected)
 	if _, is := AsError(err); err == nil || is {
@@ -54,7 +54,7 @@ func (c *Client) token(ctx context.Context, rejected string) (string, error) {
 	return "", &Error{Op: "token", Kind: kind, Message: message, Cause: err}
 }
 
-// refused turns a failed exchange into an Error.
+// refused converts the error of a token exchange to an Error.
 func refused(err error) error {
 	if _, is := AsError(err); is {
 		return err
@@ -72,8 +72,8 @@ func refused(err error) error {
 	return out
 }
 
-// GrantEnded reports whether the tenant does not take a refresh token any more. A client that
-// it refuses says nothing of the tokens.
+// GrantEnded reports whether the tenant no longer accepts a refresh token. An error about the
+// client itself does not count: it says nothing about the token.
 func GrantEnded(err error) bool {
 	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)
 	return errors.Is(err, login.ErrEnded) && (!isAnswer || answer.ErrorCode == "invalid_grant")

@@ -11,20 +11,20 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Case is one question with what must hold of each answer.
+// Case is one question with assertions on each answer.
 type Case struct {
 	Name string `json:"name"`
-	// Domain is whose behaviour it is about; the flow's own unless given.
+	// Domain is the domain that the case tests; the flow's own unless given.
 	Domain     string      `json:"domain,omitempty"`
 	Kind       string      `json:"kind"`
 	Question   string      `json:"question"`
 	Assertions []Assertion `json:"assertions"`
 }
 
-// Scope is the domain that a case is about.
+// Scope returns the domain that a case tests.
 func (c Case) Scope() string { return cmp.Or(c.Domain, Scope) }
 
-// Scopes are the domains that cases are about, in the order of the cases.
+// Scopes returns the domains that cases test, in the order of the cases.
 func Scopes(cases []Case) []string {
 	out := []string{}
 	for _, c := range cases {
@@ -41,12 +41,12 @@ const (
 	Edge  = "edge"
 )
 
-// Assertion is one thing that must hold of an answer.
+// Assertion is one condition on an answer.
 type Assertion struct {
 	// Type is one of the constants below.
 	Type string `json:"type"`
-	// Path leads to a value in the answer, such as usedTools[0].tool; json_path
-	// compares it with Value.
+	// Path selects a value in the answer, for example usedTools[0].tool; json_path compares it with
+	// Value.
 	Path  string `json:"path,omitempty"`
 	Value string `json:"value,omitempty"`
 	// Bound is a number of characters or milliseconds.
@@ -66,7 +66,7 @@ const (
 	UsesTool    = "uses_tool"
 )
 
-// Outcome is what one trial of a case gave.
+// Outcome is the result of one trial of a case.
 type Outcome struct {
 	Text      string          `json:"text"`
 	Error     string          `json:"error,omitempty"`
@@ -75,7 +75,7 @@ type Outcome struct {
 	Raw       json.RawMessage `json:"raw,omitempty"`
 }
 
-// Judge lists the assertions that do not hold of an outcome.
+// Judge returns the assertions that an outcome violates.
 func Judge(c Case, o Outcome) []string {
 	if o.Error != "" {
 		return []string{"failed: " + o.Error}
@@ -129,8 +129,7 @@ func unless(holds bool, format string, args ...any) string {
 
 var step = regexp.MustCompile(`[^.\[\]]+`)
 
-// at follows a path into the whole answer; without one, into its text, when
-// that is JSON.
+// at returns the value at a path: in the whole answer, or without one, in its text if that is JSON.
 func at(o Outcome, path string) (string, bool) {
 	var v any
 	raw := []byte(o.Raw)
@@ -161,11 +160,11 @@ func at(o Outcome, path string) (string, bool) {
 	return string(encoded), err == nil && v != nil
 }
 
-// variable is a place in a text that Flowise fills in.
+// variable matches a placeholder that Flowise fills in.
 var variable = regexp.MustCompile(`\{\{.*?\}\}`)
 
-// Generate makes cases for a flow: happy ones from what it is made of and from
-// what success means, and edges that every flow must survive.
+// Generate returns cases for a flow: happy ones from its nodes and the success criteria, and edge
+// cases for any flow.
 func Generate(g *flow.Graph, criteria []string) []Case {
 	alive := []Assertion{{Type: Answered}}
 	out := []Case{{Name: "greeting", Kind: Happy, Question: "Hello", Assertions: slices.Concat(alive, fixedReply(g))}}
@@ -182,9 +181,9 @@ func Generate(g *flow.Graph, criteria []string) []Case {
 	)
 }
 
-// purposes asks for what a flow is made for: by its documents, its tools, and what
-// its model is told. A model words its answers as it likes, so only that there is
-// one with some substance can be asserted without a criterion.
+// purposes returns cases about the purpose of a flow: its documents, tools and model instructions.
+// A model's wording varies, so without a criterion they only assert that there is a non-trivial
+// answer.
 func purposes(g *flow.Graph) []Case {
 	var out []Case
 	said := []Assertion{{Type: Answered}, {Type: MinLength, Bound: 2}}
@@ -213,12 +212,12 @@ func purposes(g *flow.Graph) []Case {
 	return out
 }
 
-// maxPurposes bounds the cases of one flow: each is asked as often as there are trials.
+// maxPurposes bounds the cases of one flow: each is asked once per trial.
 const maxPurposes = 6
 
 var web = regexp.MustCompile(`https?://[^\s"]+`)
 
-// about names the page that a loader reads.
+// about returns the page that a loader reads.
 func about(n flow.Node) string {
 	if raw, has := n.Input("url"); has {
 		if found := web.FindString(string(raw)); found != "" {
@@ -228,7 +227,7 @@ func about(n flow.Node) string {
 	return ""
 }
 
-// fixedReply asserts the text of a flow that has only one to give.
+// fixedReply asserts the text of a flow that has only one answer.
 func fixedReply(g *flow.Graph) []Assertion {
 	var replies []string
 	for _, n := range g.Nodes() {
@@ -252,7 +251,7 @@ func fixedReply(g *flow.Graph) []Assertion {
 
 var quotation = regexp.MustCompile(`["“„']([^"“”„']{2,80})["”“']`)
 
-// quoted asserts what a criterion quotes.
+// quoted asserts the quoted text of a criterion.
 func quoted(criterion string) []Assertion {
 	var out []Assertion
 	for _, m := range quotation.FindAllStringSubmatch(criterion, -1) {

@@ -92,7 +92,7 @@ func TestTheVerdictNamesWhatToMendFirst(t *testing.T) {
 	}
 }
 
-// TestCasesAskForWhatAFlowIsMadeFor: its documents, its tools, its memory.
+// TestCasesAskForWhatAFlowIsMadeFor: its documents, tools and memory.
 func TestCasesAskForWhatAFlowIsMadeFor(t *testing.T) {
 	t.Parallel()
 	node := func(id, name, label, category, inputs string) string {

@@ -15,46 +15,45 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Complaint is a chatflow that does not answer as it should.
+// Complaint are the parameters of diagnose_chatflow.
 type Complaint struct {
 	site.FlowRef
 	Question string `json:"question,omitempty" max:"20000" description:"What it was asked; a greeting unless given"`
 }
 
-// Diagnosis is why a flow does not answer, and what mends it.
+// Diagnosis says why a flow does not answer, and how to fix it.
 type Diagnosis struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
-	// Valid means that nothing is wrong with the graph, Asked that the flow was
-	// asked, Answers that it answered.
+	// Valid means that the graph has no errors, Asked that the flow was asked, Answers that it
+	// answered.
 	Valid   bool `json:"valid"`
 	Asked   bool `json:"asked"`
 	Answers bool `json:"answers"`
-	// Causes are what is wrong, the likeliest first.
+	// Causes are the faults, likeliest first.
 	Causes  []Cause `json:"causes"`
 	Verdict string  `json:"verdict"`
 }
 
-// Cause is one thing that is wrong, where, and what mends it.
+// Cause is one fault, its place, and how to fix it.
 type Cause struct {
 	Where    string `json:"where"`
 	Category string `json:"category"`
 	What     string `json:"what"`
 	Fix      string `json:"fix"`
-	// Ops mend it, where that needs no word from anybody; repair_chatflow writes them.
+	// Ops fix the fault, if that needs no input; repair_chatflow applies them.
 	Ops author.Ops `json:"ops"`
 }
 
-// Summary is the verdict.
+// Summary returns the verdict.
 func (d Diagnosis) Summary() string {
 	return present.Clip(present.Clip(d.Name, 60)+": "+d.Verdict, 290)
 }
 
-// maxCauses bounds what is told at once.
+// maxCauses bounds the reported causes.
 const maxCauses = 12
 
-// diagnose checks a flow, and asks it where that is harmless: what the checks miss
-// shows when it runs.
+// diagnose validates a flow, and asks it if that is harmless: some faults only appear at run time.
 func (k *Asker) diagnose(ctx context.Context, call domainkit.Call, in Complaint) (Diagnosis, error) {
 	f, err := k.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -90,7 +89,7 @@ func (k *Asker) diagnose(ctx context.Context, call domainkit.Call, in Complaint)
 	return out, nil
 }
 
-// mender plans what can be mended; nothing of a flow that cannot be read.
+// mender returns the planner of fixes; for an unreadable graph, one without fixes.
 func (k *Asker) mender(ctx context.Context, call domainkit.Call, f api.Flow) (*author.Mender, error) {
 	target, err := k.author.Target(ctx, call.Instance, f)
 	if refusal, refused := errors.AsType[*contracts.ToolError](err); refused && refusal.Type == contracts.ErrPrecondition {
@@ -102,7 +101,8 @@ func (k *Asker) mender(ctx context.Context, call domainkit.Call, f api.Flow) (*a
 	return k.author.Mender(ctx, call, target)
 }
 
-// verdict reports what is wrong first, how much more is, and what of it needs nobody's word.
+// verdict describes the first fault, how many more there are, and how many can be fixed without
+// input.
 func verdict(first Cause, wrong, mended int) string {
 	text := fmt.Sprintf("it cannot answer: %s; %s", first.What, first.Fix)
 	if wrong > 1 {
@@ -124,10 +124,10 @@ func place(f flow.Finding) string {
 	return f.Pointer
 }
 
-// patience is how long a person who asks what is wrong waits for a flow.
+// patience is how long a diagnosis waits for the flow's answer.
 const patience = 20 * time.Second
 
-// tryIt asks a flow whose nodes are right, and tells what came.
+// tryIt asks a flow with a valid graph and reports the result.
 func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, out Diagnosis) (Diagnosis, error) {
 	question := in.Question
 	if question == "" {

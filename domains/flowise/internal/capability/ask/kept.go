@@ -8,32 +8,32 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Kept is what is kept beside a flow: questions with what must hold of the answers.
+// Kept is the test suite stored for a flow.
 type Kept struct {
-	// DomainScopes are the domains whose behaviour the tests are about.
+	// DomainScopes are the domains that the tests are about.
 	DomainScopes []string `json:"domain_scopes"`
-	// Tests are asked one by one, each Trials times; all trials must pass.
+	// Tests are asked one by one, Trials times each; all trials must pass.
 	Tests  []KeptTest `json:"integration_tests"`
 	Trials int        `json:"trials"`
 }
 
-// KeptTest is one of them.
+// KeptTest is one test of the suite.
 type KeptTest struct {
 	ID         string      `json:"id"`
 	Domain     string      `json:"domain"`
 	Question   string      `json:"question"`
 	Assertions []Assertion `json:"assertions"`
-	// Source specifies where it comes from: a person, or a conversation.
+	// Source is the origin of the test: a person, or a conversation.
 	Source string `json:"source"`
 }
 
-// MaxKept is how many tests a flow can have: they are asked before each approval.
+// MaxKept is the maximum number of tests of a flow: they run before each approval.
 const MaxKept = 20
 
-// Scope is the domain of the tests of flows.
+// Scope is the domain of flow tests.
 const Scope = "flowise"
 
-// ReadKept reads what is kept; nothing is an empty suite.
+// ReadKept decodes a stored suite; empty data is an empty suite.
 func ReadKept(body []byte) (Kept, error) {
 	k := Kept{DomainScopes: []string{Scope}, Tests: []KeptTest{}, Trials: 1}
 	if len(body) == 0 {
@@ -45,16 +45,17 @@ func ReadKept(body []byte) (Kept, error) {
 	return k, nil
 }
 
-// Hash names the suite as it is.
+// Hash returns a hash of the suite.
 func (k Kept) Hash() string {
 	raw, err := json.Marshal(k)
 	if err != nil {
-		return "" // texts and numbers can be written
+		return "" // strings and numbers can always be encoded
 	}
 	return contracts.HashBytes(raw)
 }
 
-// With adds a test; one that asks the same and wants the same stays as it is.
+// With returns the suite with a test added, unless it has one with the same question and
+// assertions.
 func (k Kept) With(question string, assertions []Assertion, source string) (kept Kept, id string, added bool) {
 	raw, err := json.Marshal([]any{question, assertions})
 	if err != nil {
@@ -68,18 +69,18 @@ func (k Kept) With(question string, assertions []Assertion, source string) (kept
 	return k, id, true
 }
 
-// Without takes a test away.
+// Without returns the suite without a test.
 func (k Kept) Without(id string) (kept Kept, removed bool) {
 	before := len(k.Tests)
 	k.Tests = slices.DeleteFunc(slices.Clone(k.Tests), func(t KeptTest) bool { return t.ID == id })
 	return k, len(k.Tests) < before
 }
 
-// Cases are the tests to ask.
+// Cases returns the tests to ask.
 func (k Kept) Cases() []Case {
 	out := []Case{}
 	for _, t := range k.Tests {
-		if t.Domain == Scope { // those of other domains are not for a flow to answer
+		if t.Domain == Scope { // a flow does not answer tests of other domains
 			out = append(out, Case{Name: t.ID + ": " + t.Question, Kind: Happy, Question: t.Question, Assertions: t.Assertions})
 		}
 	}

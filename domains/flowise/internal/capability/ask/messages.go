@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// MessageFilter chooses what was said to a flow.
+// MessageFilter are the parameters of list_conversations.
 type MessageFilter struct {
 	site.FlowRef
 	Limit int `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
@@ -29,7 +29,7 @@ type MessageRow struct {
 	Chat string    `json:"chat"`
 }
 
-// Messages are the last messages of a flow, the newest first.
+// Messages are the last messages of a flow, newest first.
 type Messages struct {
 	ChatflowID string       `json:"chatflow_id"`
 	Messages   []MessageRow `json:"messages"`
@@ -37,7 +37,7 @@ type Messages struct {
 	Chats      int          `json:"chats"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (m Messages) Summary() string {
 	if m.Total == 0 {
 		return "nobody has talked with it yet"
@@ -45,7 +45,7 @@ func (m Messages) Summary() string {
 	return fmt.Sprintf("%s in %s", present.Count(m.Total, "message"), present.Count(m.Chats, "conversation"))
 }
 
-// listMessages reports what people said to a flow, and what it answered.
+// listMessages returns the questions to a flow and its answers.
 func (k *Asker) listMessages(ctx context.Context, call domainkit.Call, in MessageFilter) (Messages, error) {
 	rows, err := k.messages(ctx, call, in.ChatflowID, time.Time{})
 	if err != nil {
@@ -86,15 +86,15 @@ func chats(rows []api.Row) int {
 	return len(seen)
 }
 
-// MessageCount asks how many messages there are.
+// MessageCount are the parameters of count_messages.
 type MessageCount struct {
 	site.FlowRef
 	Until string `json:"until,omitempty" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$" description:"Only messages until this moment"`
-	// Some refuses where there are none, so that nobody is asked to delete them.
+	// Some refuses a flow without messages, so that nobody is asked to delete none.
 	Some bool `json:"some,omitempty" description:"Refuse where there are none"`
 }
 
-// MessagesCounted describes how many there are, as the one value to choose.
+// MessagesCounted is the number of messages, with the time of the last one as the only choice.
 type MessagesCounted struct {
 	Count   int      `json:"count"`
 	Matches []choice `json:"matches"`
@@ -105,7 +105,7 @@ type choice struct {
 	Label string `json:"label"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (m MessagesCounted) Summary() string { return present.Count(m.Count, "message") }
 
 func (k *Asker) countMessages(ctx context.Context, call domainkit.Call, in MessageCount) (MessagesCounted, error) {
@@ -143,15 +143,15 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// Forgetting deletes what people said to a flow, and what it answered. Which messages has to
-// be said, since they are gone for good and there is no other choice than all.
+// Forgetting are the parameters of delete_messages. Which must be given explicitly, although there
+// is only one choice, because the deletion is permanent.
 type Forgetting struct {
 	site.FlowRef
 	Which string `json:"which" enum:"all" description:"Which messages: all that were said until now"`
 	Until string `json:"until,omitempty" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$" description:"Only messages until this moment, which is that of the last one that was looked at"`
 }
 
-// Forgotten describes what was deleted.
+// Forgotten is the result of a deletion.
 type Forgotten struct {
 	Instance   string `json:"instance"`
 	ChatflowID string `json:"chatflow_id"`
@@ -159,13 +159,13 @@ type Forgotten struct {
 	Until      string `json:"until"`
 }
 
-// Summary reports how many.
+// Summary reports the number of deleted messages.
 func (f Forgotten) Summary() string {
 	return present.Count(f.Deleted, "message") + " deleted; the chatflow itself is as it was"
 }
 
-// deleteMessages deletes the messages that were looked at; what was said since
-// stays, however late the approval comes.
+// deleteMessages deletes the messages up to the reviewed time. Later messages stay, however late
+// the approval is given.
 func (k *Asker) deleteMessages(ctx context.Context, call domainkit.Call, in Forgetting) (Forgotten, error) {
 	if in.Until == "" {
 		return Forgotten{}, domainkit.Refusef(contracts.ErrInvalidParameters, "say until when; count_messages gives the moment of the last message")
@@ -188,8 +188,8 @@ func (k *Asker) deleteMessages(ctx context.Context, call domainkit.Call, in Forg
 	return Forgotten{call.Instance, in.ChatflowID, len(rows), in.Until}, nil
 }
 
-// forgetting is what the core must know of it: it can be repeated, it cannot be
-// undone, and a look at the messages says before the gate which ones they are.
+// forgetting is the metadata of delete_messages: it can be retried, it cannot be undone, and a
+// look-up before the gate determines which messages are deleted.
 func forgetting() contracts.Metadata {
 	zero := any(0)
 	return contracts.Metadata{

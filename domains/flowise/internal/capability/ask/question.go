@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Inquiry is what to ask a chatflow.
+// Inquiry are the parameters of a question to a chatflow.
 type Inquiry struct {
 	site.FlowRef
 	Question  string         `json:"question,omitempty" min:"1" max:"20000" description:"What to ask it"`
@@ -25,14 +25,14 @@ type Inquiry struct {
 	Override  map[string]any `json:"override_config,omitempty" description:"Inputs of nodes to replace, where the flow permits it"`
 }
 
-// questionOrForm demands one of the two.
+// questionOrForm requires one of the two.
 func questionOrForm() json.RawMessage {
 	return json.RawMessage(`{"anyOf":[{"required":["question"]},{"required":["form"]}]}`)
 }
 
-// fits refuses what a flow would answer nonsense to. One that begins with a form
-// takes a question only in a conversation that has had its form; Flowise itself
-// answers anything, with the names of the missing values in the text.
+// fits refuses an inquiry that the flow would answer with nonsense. A flow that starts with a form
+// takes a question only in a conversation whose form was filled in; Flowise itself answers anyway,
+// with placeholders in the text.
 func (q Inquiry) fits(f api.Flow, g *flow.Graph) error {
 	name := present.Clip(f.Name, 80)
 	fields, begins := flow.FormOf(g)
@@ -63,12 +63,12 @@ func (q Inquiry) fits(f api.Flow, g *flow.Graph) error {
 	return refusal
 }
 
-// Answer is what a chatflow said.
+// Answer is the answer of a chatflow.
 type Answer struct {
 	ChatflowID string `json:"chatflow_id"`
 	Answer     string `json:"answer"`
 	SessionID  string `json:"session_id"`
-	// MessageID is that of the answer in the flow's history.
+	// MessageID is the id of the answer in the flow's history.
 	MessageID string   `json:"message_id"`
 	Tools     []string `json:"tools"`
 	Streamed  bool     `json:"streamed"`
@@ -76,10 +76,10 @@ type Answer struct {
 	LatencyMS int64    `json:"latency_ms"`
 }
 
-// Summary is what it said, shortened.
+// Summary returns the shortened answer.
 func (a Answer) Summary() string { return present.Clip(a.Answer, 280) }
 
-// maxAnswer bounds the answer in the facts; the artifact has the whole.
+// maxAnswer bounds the answer in the facts; the artifact has all of it.
 const maxAnswer = 8000
 
 func (k *Asker) predictChatflow(ctx context.Context, call domainkit.Call, in Inquiry) (domainkit.Result[Answer], error) {
@@ -105,7 +105,7 @@ func (k *Asker) predictChatflow(ctx context.Context, call domainkit.Call, in Inq
 	return out, nil
 }
 
-// ask sends a question once, whole or in pieces as is wished.
+// ask sends a question once and reads the answer, complete or streamed as requested.
 func ask(ctx context.Context, client *api.Client, in Inquiry, q api.Question) (domainkit.Result[Answer], error) {
 	begun, pieces := time.Now(), 0
 	var got api.Answer
@@ -130,7 +130,7 @@ func ask(ctx context.Context, client *api.Client, in Inquiry, q api.Question) (d
 	return domainkit.Result[Answer]{Facts: out, Artifacts: map[string]any{"answer": got}}, nil
 }
 
-// notAnswered is never retried: the flow may have acted on the world before it
+// notAnswered returns an error that is not retryable: the flow may have had effects before it
 // failed.
 func notAnswered(err error) error {
 	e, is := api.AsError(err)
@@ -151,7 +151,7 @@ func notAnswered(err error) error {
 	return refusal
 }
 
-// toolsOf lists the tools that were used on the way to an answer.
+// toolsOf returns the tools that the answer used.
 func toolsOf(a api.Answer) []string {
 	out := []string{}
 	for _, t := range a.UsedTools {

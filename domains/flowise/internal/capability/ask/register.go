@@ -1,5 +1,4 @@
-// Package ask puts questions to flows: predictions, runs behind an approval, and
-// tests.
+// Package ask has the capabilities that ask flows: questions, approved runs, and tests.
 package ask
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Asker holds the capabilities that ask flows.
+// Asker has the capabilities that ask flows.
 type Asker struct {
 	site   *site.Site
 	rules  *policy.Rules
@@ -19,13 +18,12 @@ type Asker struct {
 	tried  *tried
 }
 
-// New makes them for some servers and their policies.
+// New returns an Asker.
 func New(s *site.Site, rules *policy.Rules, a *author.Author) *Asker {
 	return &Asker{s, rules, a, &tried{}}
 }
 
-// Register adds the capabilities; what the types cannot say of them stands in
-// the manifest.
+// Register adds the capabilities. What the Go types cannot express is in the manifest.
 func (k *Asker) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, k.site, domainkit.Capability{Name: "diagnose_chatflow"}, k.diagnose),
@@ -44,7 +42,7 @@ func (k *Asker) Register(svc *domainkit.Service) error {
 	)
 }
 
-// registerSuite adds what keeps tests beside flows.
+// registerSuite adds the capabilities for stored tests.
 func (k *Asker) registerSuite(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, k.site, domainkit.Capability{Name: "list_tests"}, k.listTests),

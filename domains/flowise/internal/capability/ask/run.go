@@ -17,37 +17,37 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Run is a question to a flow that may act, and the graph that was looked at.
+// Run is a question to a flow that may act, bound to the reviewed graph.
 type Run struct {
 	Inquiry
 	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that is to run, as preview_run gives it"`
 }
 
-// RunPreview is what a run would set going.
+// RunPreview describes a run before it is approved.
 type RunPreview struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
 	SHA256     string `json:"sha256"`
-	// Acting are the nodes by which the flow may act.
+	// Acting are the nodes that may have effects outside Flowise.
 	Acting []string `json:"acting_nodes"`
-	// Matches holds the hash, as the one value to choose.
+	// Matches holds the hash of the graph as the only choice.
 	Matches []GraphChoice `json:"matches"`
 }
 
-// GraphChoice is a graph by its hash, in words for the approver a run of it.
+// GraphChoice is the hash of a graph with a label for the approver.
 type GraphChoice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Summary reports what may act.
+// Summary reports which nodes may act.
 func (p RunPreview) Summary() string { return present.Clip(p.Name, 80) + ": " + p.Matches[0].Label }
 
 // maxActing bounds the nodes that are named.
 const maxActing = 20
 
-// previewRun returns the hash that binds the approval of a run to the graph, and
-// refuses what could not be run, before anybody is asked to approve it.
+// previewRun returns the hash that binds an approval to the graph. It refuses a run that is not
+// possible, so that nobody is asked to approve it.
 func (k *Asker) previewRun(ctx context.Context, call domainkit.Call, in Inquiry) (RunPreview, error) {
 	f, g, err := k.site.GraphOf(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -75,10 +75,9 @@ func (k *Asker) previewRun(ctx context.Context, call domainkit.Call, in Inquiry)
 	}, nil
 }
 
-// runChatflow asks a flow that may act on the world, at most once for a key: the
-// question goes under a chat id that is made of the key, and is not sent again
-// once it was begun, whatever became of it. A graph other than the one that was
-// looked at is not run.
+// runChatflow asks a flow that may act, at most once per key. The chat id is derived from the key,
+// and a question that was started is not sent again, whatever its outcome. A graph other than the
+// reviewed one is refused.
 func (k *Asker) runChatflow(ctx context.Context, call domainkit.Call, in Run) (domainkit.Result[Answer], error) {
 	none := domainkit.Result[Answer]{}
 	if in.GraphSHA256 == "" {
@@ -117,7 +116,7 @@ func (k *Asker) runChatflow(ctx context.Context, call domainkit.Call, in Run) (d
 	return out, nil
 }
 
-// mayRun compares the graph with the one that was looked at.
+// mayRun refuses a graph that differs from the reviewed one.
 func (*Asker) mayRun(f api.Flow, in Run) error {
 	if err := policy.Unchanged(f, in.GraphSHA256); err != nil {
 		return err
@@ -129,8 +128,7 @@ func (*Asker) mayRun(f api.Flow, in Run) error {
 	return in.fits(f, g)
 }
 
-// runQuestion puts the question into the conversation that is wished, under a
-// chat id of its own.
+// runQuestion returns the question with a chat id of its own, in the requested conversation.
 func runQuestion(call domainkit.Call, in Inquiry) api.Question {
 	q := api.Question{Question: in.Question, Form: in.Form, ChatID: site.KeyedID(site.OpRun, call.Instance, call.IdempotencyKey), Override: in.Override}
 	if in.SessionID != "" {
@@ -141,14 +139,14 @@ func runQuestion(call domainkit.Call, in Inquiry) api.Question {
 	return q
 }
 
-// notRun frees the key when the flow was surely not reached. A flow that failed
-// by its own account was run, and is not run again for the same key.
+// notRun releases the key if the flow was certainly not reached. A flow that reports a failure
+// itself did run, and is not run again for the same key.
 func (k *Asker) notRun(ctx context.Context, call domainkit.Call, err error) error {
 	out := notAnswered(err)
 	e, is := api.AsError(err)
 	switch {
 	case is && e.Effect == contracts.EffectNone:
-		// The key must be freed even when the caller has gone.
+		// Release the key even if the caller is gone.
 		return errors.Join(out, k.site.Data.Forget(context.WithoutCancel(ctx), call.Instance, site.OpRun, call.IdempotencyKey))
 	case is && e.Kind == api.KindFailed:
 		if said, ok := errors.AsType[*contracts.ToolError](out); ok {
@@ -159,14 +157,14 @@ func (k *Asker) notRun(ctx context.Context, call domainkit.Call, err error) erro
 	return out
 }
 
-// SoughtRun is a run of a flow whose answer is not known.
+// SoughtRun are the parameters of find_run.
 type SoughtRun struct {
 	site.FlowRef
 	Key string `json:"key" min:"1" max:"255" description:"Idempotency key of the run"`
 }
 
-// FoundRun is the outcome of a run. Applied is null when that cannot be told:
-// Flowise keeps nothing of a flow that is running or has failed.
+// FoundRun is the outcome of a run. Applied is null if it is unknown: Flowise stores nothing about
+// a flow that is running or has failed.
 type FoundRun struct {
 	Applied *bool `json:"applied"`
 	*Answer
@@ -195,21 +193,21 @@ func (k *Asker) findRun(ctx context.Context, call domainkit.Call, in SoughtRun) 
 	case answer != nil:
 		return FoundRun{new(true), answer}, nil
 	case !begun && k.site.Data.Durable():
-		// Only a store that outlives the process can say that nothing was begun.
+		// Only a persistent store can prove that no run was started.
 		return FoundRun{Applied: new(false)}, nil
 	}
 	return FoundRun{}, nil
 }
 
-// lookForRun returns the answer to a run from the flow's history, if there is one,
-// and reports whether the run was begun.
+// lookForRun returns the answer of a run from the flow's history, if there is one, and reports
+// whether the run was started.
 func (k *Asker) lookForRun(ctx context.Context, client *api.Client, call domainkit.Call, id, key string) (answer *Answer, begun bool, err error) {
 	_, begun, err = k.site.Data.Operation(ctx, site.OpRun, key)
 	if err != nil {
 		return nil, false, err
 	}
 	rows, err := client.History(ctx, id, site.KeyedID(site.OpRun, call.Instance, key))
-	if err != nil && !api.IsKind(err, api.KindNotFound) { // a flow that was deleted took its history along
+	if err != nil && !api.IsKind(err, api.KindNotFound) { // a deleted flow has no history
 		return nil, false, site.Failure(err)
 	}
 	for _, row := range rows {
@@ -222,7 +220,7 @@ func (k *Asker) lookForRun(ctx context.Context, client *api.Client, call domaink
 	return nil, begun, nil
 }
 
-// resolveRun is findRun for an execution that was cut off.
+// resolveRun is findRun for an interrupted execution.
 func (k *Asker) resolveRun(ctx context.Context, call domainkit.Call, in Run) (applied *bool, facts any, err error) {
 	found, err := k.findRun(ctx, call, SoughtRun{in.FlowRef, call.IdempotencyKey})
 	return found.Applied, found.Answer, err

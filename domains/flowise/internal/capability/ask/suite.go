@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// NewTest is a question with what must hold of each answer.
+// NewTest are the parameters of add_test.
 type NewTest struct {
 	site.FlowRef
 	Question string `json:"question" min:"1" max:"2000" description:"What is asked"`
@@ -30,7 +30,7 @@ type NewTest struct {
 	Trials   int    `json:"trials,omitempty" min:"1" max:"5" description:"How often each test of the flow is asked from now on; all trials must pass"`
 }
 
-// SuiteRow is one test that is kept.
+// SuiteRow is one stored test.
 type SuiteRow struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
@@ -38,20 +38,20 @@ type SuiteRow struct {
 	Source   string `json:"source"`
 }
 
-// Suite are the tests that are kept beside a flow.
+// Suite are the tests stored for a flow.
 type Suite struct {
 	Instance     string     `json:"instance"`
 	ChatflowID   string     `json:"chatflow_id"`
 	DomainScopes []string   `json:"domain_scopes"`
 	Tests        []SuiteRow `json:"integration_tests"`
 	Trials       int        `json:"trials"`
-	// Test is the one that was added or removed.
+	// Test is the id of the test that was added or removed.
 	Test string `json:"test"`
-	// Found says of a look-up that the test is there.
+	// Found reports for a look-up that the test exists.
 	Found bool `json:"found"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (s Suite) Summary() string {
 	if len(s.Tests) == 0 {
 		return "no tests are kept"
@@ -80,7 +80,7 @@ func (k *Asker) kept(ctx context.Context, call domainkit.Call, id string) (Kept,
 	return ReadKept(body)
 }
 
-// changeSuite changes what is kept, in one transaction.
+// changeSuite changes the stored suite in one transaction.
 func (k *Asker) changeSuite(ctx context.Context, call domainkit.Call, id string, change func(Kept) (Kept, error)) (Kept, error) {
 	var out Kept
 	err := k.site.Data.ChangeSuite(ctx, call.Instance, id, func(body []byte) ([]byte, error) {
@@ -99,7 +99,7 @@ func (k *Asker) changeSuite(ctx context.Context, call domainkit.Call, id string,
 	return out, err
 }
 
-// addTest keeps a test; the same one twice is one.
+// addTest stores a test; an identical one is stored once.
 func (k *Asker) addTest(ctx context.Context, call domainkit.Call, in NewTest) (Suite, error) {
 	if _, err := k.site.Flow(ctx, call, in.ChatflowID); err != nil {
 		return Suite{}, err
@@ -125,14 +125,14 @@ func (k *Asker) addTest(ctx context.Context, call domainkit.Call, in NewTest) (S
 	return suiteOf(call, in.ChatflowID, after, id), err
 }
 
-// Conversations describes how many questions of people become tests.
+// Conversations selects the questions that become tests.
 type Conversations struct {
 	site.FlowRef
 	Last int `json:"last" default:"5" min:"1" max:"20" description:"How many of the last questions"`
 }
 
-// keepConversations makes tests of what people asked last: that there is an answer
-// can be asserted of it, what it must say a person adds.
+// keepConversations stores tests for the last questions of people. They only assert that there is
+// an answer; a person may add what it must contain.
 func (k *Asker) keepConversations(ctx context.Context, call domainkit.Call, in Conversations) (Suite, error) {
 	rows, err := k.messages(ctx, call, in.ChatflowID, time.Time{})
 	if err != nil {
@@ -162,7 +162,7 @@ func (k *Asker) listTests(ctx context.Context, call domainkit.Call, in site.Flow
 	return suiteOf(call, in.ChatflowID, had, ""), err
 }
 
-// OneTest names a test that is kept.
+// OneTest identifies a stored test.
 type OneTest struct {
 	site.FlowRef
 	Test string `json:"test" min:"1" max:"40" description:"Which test, by its id such as t1a2b3c4"`
@@ -173,7 +173,7 @@ func (k *Asker) findTest(ctx context.Context, call domainkit.Call, in OneTest) (
 	return suiteOf(call, in.ChatflowID, had, in.Test), err
 }
 
-// removeTest takes a test away; one that is not there leaves everything as it is.
+// removeTest removes a test; an unknown one is ignored.
 func (k *Asker) removeTest(ctx context.Context, call domainkit.Call, in OneTest) (Suite, error) {
 	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had Kept) (Kept, error) {
 		out, _ := had.Without(in.Test)
@@ -184,15 +184,15 @@ func (k *Asker) removeTest(ctx context.Context, call domainkit.Call, in OneTest)
 
 // Trials of a suite before an approval.
 const (
-	// trialTime is what they may take; what is not asked by then was not tried.
+	// trialTime is the timeout of all trials; tests not asked by then count as not tried.
 	trialTime = 20 * time.Second
-	// trialsKept is how many reports are remembered: a proposal is made several times.
+	// trialsKept is how many reports are cached: a proposal is made several times.
 	trialsKept = 256
 )
 
-// Trial asks the tests that are kept beside a flow of what a write would make of
-// it, and words what came: "" where none are kept. A graph that is not on the
-// server yet is tried on a copy there, which is gone when it returns.
+// Trial runs a flow's stored tests against the graph that a write would give it, and describes the
+// result, or returns "" if there are no tests. A graph that is not on the server yet is tested as a
+// temporary copy there.
 func (k *Asker) Trial(ctx context.Context, call domainkit.Call, f api.Flow, next string) (string, error) {
 	had, err := k.kept(ctx, call, f.ID)
 	if err != nil || len(had.Cases()) == 0 {
@@ -229,7 +229,7 @@ func (k *Asker) trial(ctx context.Context, call domainkit.Call, f api.Flow, next
 		if err != nil {
 			return "", site.Unreadable(err)
 		}
-		// What must not be asked is not even copied.
+		// A flow that must not be asked is not copied either.
 		if err := k.rules.Harmless(ctx, call, f, g); err != nil {
 			return "", err
 		}
@@ -258,8 +258,8 @@ func (k *Asker) trial(ctx context.Context, call domainkit.Call, f api.Flow, next
 	return said, nil
 }
 
-// keeping is what the core must know of a change of the tests: they are kept here
-// and not in Flowise, and what is done twice is done once.
+// keeping is the metadata of a change of the tests: they are stored in this domain and not in
+// Flowise, and a retry has no further effect.
 func keeping(undo string) contracts.Metadata {
 	yes := any(true)
 	md := contracts.Metadata{
@@ -276,7 +276,7 @@ func keeping(undo string) contracts.Metadata {
 	return md
 }
 
-// removing is keeping for the removal of a test, which a person approves.
+// removing is the metadata of the removal of a test, which a person approves.
 func removing() contracts.Metadata {
 	no := any(false)
 	md := keeping("")

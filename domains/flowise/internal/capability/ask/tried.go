@@ -2,8 +2,8 @@ package ask
 
 import "sync"
 
-// tried remembers the result of tests, by what was tested: the same graph with the
-// same tests is not asked again for each look at a proposal.
+// tried caches test results by graph and tests, so that repeated proposals do not ask the flow
+// again.
 type tried struct {
 	mu    sync.Mutex
 	said  map[string]string

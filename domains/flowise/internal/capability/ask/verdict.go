@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Result is what the trials of one case gave.
+// Result holds the outcomes of the trials of one case.
 type Result struct {
 	Case     Case      `json:"case"`
 	Outcomes []Outcome `json:"outcomes"`
@@ -19,7 +19,7 @@ type Judged struct {
 	Name   string `json:"name"`
 	Domain string `json:"domain,omitempty"`
 	Kind   string `json:"kind"`
-	// Passed counts the trials that passed; OK asks for all of them.
+	// Passed counts the passed trials; OK means that all passed.
 	Passed    int      `json:"passed"`
 	Trials    int      `json:"trials"`
 	OK        bool     `json:"ok"`
@@ -27,8 +27,7 @@ type Judged struct {
 	Problems  []string `json:"problems"`
 }
 
-// Judgements judges every case; a case passes when each of its trials does
-// (pass^k).
+// Judgements judges every case. A case passes if all of its trials do (pass^k).
 func Judgements(results []Result) []Judged {
 	out := make([]Judged, 0, len(results))
 	for _, r := range results {
@@ -57,18 +56,18 @@ const (
 	Iterate = "ITERATE"
 )
 
-// Verdict reports whether a flow is done, or what to mend.
+// Verdict says whether a flow is done, or what to fix.
 type Verdict struct {
 	Status   string        `json:"status"`
 	Category flow.Category `json:"category,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
 	Fix      string        `json:"fix,omitempty"`
-	// Playbook is what usually mends this category, step by step.
+	// Playbook lists the steps that usually fix this category.
 	Playbook []string `json:"playbook,omitempty"`
 }
 
-// Conclude makes a verdict of judgements: the first failure decides, failures
-// of the server before failed assertions.
+// Conclude returns the verdict. The first failure decides; server failures come before failed
+// assertions.
 func Conclude(judged []Judged) Verdict {
 	var worst *Judged
 	category := flow.Category("")
@@ -99,12 +98,12 @@ func testVerdict(c flow.Category, reason string) Verdict {
 	return Verdict{Status: Iterate, Category: c, Reason: reason, Fix: steps[0], Playbook: steps}
 }
 
-// rank orders categories by what must be mended first.
+// rank orders categories by what must be fixed first.
 func rank(c flow.Category) int {
 	return slices.Index([]flow.Category{flow.Credential, flow.Structure, flow.Incomplete, flow.Logic}, c)
 }
 
-// categoryOf reads Flowise's words about a failure.
+// categoryOf derives the category from Flowise's error message.
 func categoryOf(j Judged) flow.Category {
 	text := strings.ToLower(strings.Join(j.Problems, "\n"))
 	has := func(words ...string) bool {
@@ -127,14 +126,14 @@ func categoryOf(j Judged) flow.Category {
 	}
 }
 
-// unreachable reads that something which a flow needs did not answer at all.
+// unreachable reports whether an error message says that a dependency of the flow did not answer.
 func unreachable(text string) bool {
 	return slices.ContainsFunc([]string{"connection error", "econnrefused", "enotfound", "etimedout", "econnreset", "socket hang up", "fetch failed", "no answer within"}, func(words string) bool {
 		return strings.Contains(strings.ToLower(text), words)
 	})
 }
 
-// Advice says to people what to do about a failure; Playbook says it in ops.
+// Advice describes the fix of a failure for people; Playbook describes it as ops.
 func Advice(c flow.Category, reason string) string {
 	switch {
 	case unreachable(reason):
@@ -150,7 +149,7 @@ func Advice(c flow.Category, reason string) string {
 	}
 }
 
-// Playbook returns the steps that usually mend a category of failure.
+// Playbook returns the steps that usually fix a category of failure.
 func Playbook(c flow.Category) []string {
 	switch c {
 	case flow.Credential:

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Why a flow cannot be written yet.
+// Reasons why a flow cannot be written yet.
 const (
 	failureOps        = "ops"
 	failureSchema     = "schema_mismatch"
@@ -24,18 +24,18 @@ const (
 	failureProtected  = "protected"
 )
 
-// Recipe describes how to make a graph of another one.
+// Recipe describes how to build a graph from another one.
 type Recipe struct {
 	FlowData  string   `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
 	Template  string   `json:"template,omitempty" max:"200" description:"Template of Flowise to begin with instead, with the credentials that it takes"`
 	Type      string   `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
 	Ops       Ops      `json:"ops" description:"Edits, in the form of the Patch IR"`
 	Protected []string `json:"protected_nodes,omitempty" max:"200" description:"Ids of nodes that no op may touch"`
-	// Fingerprint is that of the definitions that the ops were thought out with.
+	// Fingerprint is the fingerprint of the definitions with which the ops were planned.
 	Fingerprint string `json:"schema_fingerprint,omitempty" description:"Fingerprint of the node definitions that the ops were made with"`
 }
 
-// Compiled is a graph that was made, or why it could not be.
+// Compiled is a compiled graph, or why it could not be compiled.
 type Compiled struct {
 	OK         bool   `json:"ok"`
 	SHA256     string `json:"sha256"`
@@ -46,7 +46,7 @@ type Compiled struct {
 	// Added are the ids of the new nodes, in the order of the ops.
 	Added   []string        `json:"added"`
 	Changes present.Changes `json:"changes"`
-	// FlowSummary describes the whole graph in few words.
+	// FlowSummary briefly describes the whole graph.
 	FlowSummary      string            `json:"flow_summary,omitempty"`
 	FailureType      string            `json:"failure_type,omitempty"`
 	Faults           []contracts.Fault `json:"faults"`
@@ -55,7 +55,7 @@ type Compiled struct {
 	Drift            string            `json:"drift,omitempty"`
 }
 
-// Summary reports what was made.
+// Summary reports the result.
 func (c Compiled) Summary() string {
 	if !c.OK {
 		return fmt.Sprintf("does not compile: %s", firstFault(c.Faults))
@@ -74,8 +74,8 @@ func firstFault(faults []contracts.Fault) string {
 	return text
 }
 
-// compileFlow applies ops to a graph. What does not fit is told in the facts,
-// because whoever wrote the ops can mend them.
+// compileFlow applies ops to a graph. Faults are returned as facts, because the author of the ops
+// can fix them.
 func (a *Author) compileFlow(ctx context.Context, call domainkit.Call, in Recipe) (domainkit.Result[Compiled], error) {
 	drift, err := a.rules.DriftOf(ctx, call.Instance, in.Fingerprint)
 	if err != nil {
@@ -112,8 +112,7 @@ func (a *Author) compileFlow(ctx context.Context, call domainkit.Call, in Recipe
 	return domainkit.Result[Compiled]{Facts: out, Artifacts: map[string]any{site.ArtifactFlow: string(made.FlowData)}}, nil
 }
 
-// Compile makes a graph and describes it; ops that do not fit are in the
-// description.
+// Compile builds a graph and describes it; the description contains the faults of the ops.
 func (a *Author) Compile(ctx context.Context, call domainkit.Call, base *flow.Graph, ops Ops, kind flow.Kind) (flow.Result, Compiled, error) {
 	defs, err := a.site.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -142,8 +141,8 @@ func (a *Author) Compile(ctx context.Context, call domainkit.Call, base *flow.Gr
 	return flow.Result{}, out, nil
 }
 
-// touched names the ops that change nodes which nobody may touch; to connect one to
-// another node is no change of its own.
+// touched returns a fault for each op that changes a protected node. Connecting such a node to
+// another one is not a change of it.
 func touched(ops Ops, protected []string) []contracts.Fault {
 	var out []contracts.Fault
 	for i, op := range ops {
@@ -158,7 +157,7 @@ func touched(ops Ops, protected []string) []contracts.Fault {
 	return out
 }
 
-// maxFaults bounds what is told at once.
+// maxFaults bounds the reported faults.
 const maxFaults = 15
 
 func faultsOf(e *contracts.Error) []contracts.Fault {
@@ -172,7 +171,7 @@ func faultsOf(e *contracts.Error) []contracts.Fault {
 	return present.Within(out, present.ShareFaults)
 }
 
-// unknownTypes lists the kinds of nodes that ops add and nobody knows.
+// unknownTypes returns the unknown kinds of nodes that ops add.
 func unknownTypes(ops []flow.Op, defs flow.Definitions) []string {
 	var out []string
 	for _, op := range ops {
@@ -187,8 +186,8 @@ func unknownTypes(ops []flow.Op, defs flow.Definitions) []string {
 
 var uuidPattern = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// readOps decodes ops. A credential may be named by its name or type instead
-// of its id, as long as only one fits.
+// readOps decodes ops. A credential may be given by name or type instead of id if that is
+// unambiguous.
 func (a *Author) readOps(ctx context.Context, instance string, raw json.RawMessage) ([]flow.Op, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// ExcerptWish specifies which parts of a flow and of the definitions are wanted.
+// ExcerptWish are the parameters of excerpt_flow.
 type ExcerptWish struct {
 	FlowData string   `json:"flow_data,omitempty" description:"The graph of a flow, as JSON text; only for nodes"`
 	Nodes    []string `json:"nodes,omitempty" max:"5" description:"Ids of nodes whose values and connections are wanted"`
@@ -25,19 +25,19 @@ type ExcerptWish struct {
 	Schemas  int      `json:"schemas" default:"3" min:"1" max:"5" description:"How many definitions a query gives at most"`
 }
 
-// Excerpts are parts of a flow and of the definitions, in few words; never the
-// whole flow and never a whole definition.
+// Excerpts are brief parts of a flow and of the definitions, never the whole flow or a whole
+// definition.
 type Excerpts struct {
 	Nodes   []flow.Excerpt  `json:"nodes"`
 	Schemas []SchemaExcerpt `json:"schemas"`
-	// Fingerprint is that of the definitions.
+	// Fingerprint is the fingerprint of the definitions.
 	Fingerprint string `json:"schema_fingerprint"`
-	// Omitted counts values, connections and parameters that did not fit.
+	// Omitted counts values, connections and parameters beyond the limit.
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// SchemaExcerpt is a kind of node in few words: "name:type", with a star where a
-// value is required.
+// SchemaExcerpt briefly describes a kind of node: parameters as "name:type", with a star if
+// required.
 type SchemaExcerpt struct {
 	Name        string   `json:"name"`
 	Label       string   `json:"label"`
@@ -48,12 +48,12 @@ type SchemaExcerpt struct {
 	Outputs     []string `json:"outputs"`
 }
 
-// Summary reports what is in it.
+// Summary reports what it contains.
 func (e Excerpts) Summary() string {
 	return fmt.Sprintf("%s and %s", present.Count(len(e.Nodes), "node"), present.Count(len(e.Schemas), "definition"))
 }
 
-// excerptFlow returns a reasoning step the few things that it asks for.
+// excerptFlow returns the parts that a reasoning step asks for.
 func (a *Author) excerptFlow(ctx context.Context, call domainkit.Call, in ExcerptWish) (Excerpts, error) {
 	if len(in.Nodes)+len(in.Kinds) == 0 && in.Query == "" {
 		return Excerpts{}, domainkit.Refusef(contracts.ErrInvalidParameters, "say which nodes, which kinds, or what for")
@@ -74,7 +74,7 @@ func (a *Author) excerptFlow(ctx context.Context, call domainkit.Call, in Excerp
 		out.Schemas = append(out.Schemas, schemaExcerpt(def))
 	}
 	for _, def := range bestKinds(defs, in.Query, in.Schemas) {
-		// A kind may have been named by its label.
+		// The query may match a kind that was also given by its label.
 		if !slices.ContainsFunc(out.Schemas, func(s SchemaExcerpt) bool { return s.Name == def.Name }) {
 			out.Schemas = append(out.Schemas, schemaExcerpt(def))
 		}
@@ -122,8 +122,8 @@ func schemaExcerpt(def *knowledge.Definition) SchemaExcerpt {
 	return out
 }
 
-// bestKinds returns the kinds that share most words with a query, the best first.
-// A word that few kinds have in their label says more than one that many have.
+// bestKinds returns the kinds that share the most words with a query, best first. A word in few
+// labels weighs more than one in many.
 func bestKinds(defs *knowledge.Snapshot, query string, most int) []*knowledge.Definition {
 	all := defs.Nodes()
 	weights := map[string]int{}
@@ -134,7 +134,7 @@ func bestKinds(defs *knowledge.Snapshot, query string, most int) []*knowledge.De
 				having++
 			}
 		}
-		if len(w) >= 3 { // shorter ones say little
+		if len(w) >= 3 { // shorter words are not significant
 			weights[w] = 1000 / (5 + having)
 		}
 	}
@@ -155,8 +155,7 @@ func labelled(def *knowledge.Definition, word string) bool {
 	})
 }
 
-// fitness adds up the words in a kind's label; they count twice when they are
-// all of it.
+// fitness adds up the weights of the words in a kind's label, doubled if they are the whole label.
 func fitness(def *knowledge.Definition, weights map[string]int) int {
 	sum, hits := 0, 0
 	for word, weight := range weights {
@@ -168,7 +167,7 @@ func fitness(def *knowledge.Definition, weights map[string]int) int {
 	return sum + sum*min(hits, words)/words
 }
 
-// fit shortens the longest lists until all of it is small enough for facts.
+// fit shortens the longest lists until everything fits into the facts.
 func fit(e *Excerpts) {
 	for present.Size(*e) > present.MaxDigest {
 		longest := longestOf(e)

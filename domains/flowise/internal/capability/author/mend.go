@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Encode writes ops as JSON.
+// Encode encodes ops as JSON.
 func Encode(list []flow.Op) (Ops, error) {
 	out := make(Ops, len(list))
 	for i, op := range list {
@@ -30,7 +30,7 @@ func Encode(list []flow.Op) (Ops, error) {
 // Target is a flow to edit.
 type Target = edit.Target
 
-// Target reads a flow to edit.
+// Target decodes a flow for editing.
 func (a *Author) Target(ctx context.Context, instance string, f api.Flow) (Target, error) {
 	g, err := flow.Decompile([]byte(f.FlowData))
 	if err != nil {
@@ -47,15 +47,15 @@ func (a *Author) Target(ctx context.Context, instance string, f api.Flow) (Targe
 	return Target{Graph: g, Kind: kind, Defs: defs}, nil
 }
 
-// Mender plans what can be mended without being told a value; the zero value mends nothing.
+// Mender plans fixes that need no input. The zero value plans none.
 type Mender struct {
 	target edit.Target
-	// byType are the credentials of each type, known their types.
+	// byType are the credential ids by type, known the types by id.
 	byType map[string][]string
 	known  map[string]string
 }
 
-// Mender makes one for a flow, which knows the credentials that there are.
+// Mender returns a Mender for a flow with the server's credentials.
 func (a *Author) Mender(ctx context.Context, call domainkit.Call, t edit.Target) (*Mender, error) {
 	all, _, err := a.site.Credentials(ctx, call.Instance)
 	if err != nil {
@@ -69,27 +69,27 @@ func (a *Author) Mender(ctx context.Context, call domainkit.Call, t edit.Target)
 	return m, nil
 }
 
-// NewestFirst has the credential first that was changed last: where several would
-// do and nobody chose, it is the one in use.
+// NewestFirst sorts credentials by last change: if several fit and nobody chose, the newest is
+// probably the one in use.
 func NewestFirst(all []knowledge.Credential) []knowledge.Credential {
 	out := slices.Clone(all)
 	slices.SortStableFunc(out, func(a, b knowledge.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	return out
 }
 
-// Errors lists what is wrong with the flow.
+// Errors returns the errors of the flow.
 func (m *Mender) Errors() []flow.Finding {
 	return flow.Validate(m.target.Graph.FlowData(), m.target.Defs, flow.Check{Kind: m.target.Kind, Credentials: m.known}).Errors()
 }
 
-// choose takes the newest where several credentials would do.
+// choose selects the newest of several suitable credentials.
 func (m *Mender) choose() {
 	for kind, ids := range m.byType {
 		m.byType[kind] = ids[:1]
 	}
 }
 
-// Mend returns the ops that mend what is wrong, and what is left.
+// Mend returns the ops that fix findings, and the findings that remain.
 func (m *Mender) Mend(wrong ...flow.Finding) (ops []flow.Op, left []flow.Finding) {
 	if m.target.Graph == nil {
 		return nil, wrong

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Ops are edits in the form of the Patch IR; what is in them is checked by the
-// compiler, which names the op and what would be right.
+// Ops are edits in the Patch IR. The compiler validates them and reports faults by op.
 type Ops []json.RawMessage
 
-// JSONSchema describes a list of ops.
+// JSONSchema returns the schema of a list of ops.
 func (Ops) JSONSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"array","maxItems":1000,"items":{"type":"object","required":["op_type"],"properties":{"op_type":{"type":"string",` +
 		`"enum":["AddNode","SetParam","Connect","BindCredential","RemoveNode","Disconnect","RenameNode","MoveNode","ReplaceNode"]}}}}`)

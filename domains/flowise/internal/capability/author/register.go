@@ -1,6 +1,5 @@
-// Package author turns edits into graphs that may be written: ops are compiled,
-// validated and compared, and what they would do is shown before anybody is
-// asked to approve it.
+// Package author builds graphs that may be written: it compiles, validates and compares ops, and
+// previews their effect before an approval.
 package author
 
 import (
@@ -11,17 +10,16 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Author holds the capabilities that make graphs.
+// Author has the capabilities that build graphs.
 type Author struct {
 	site  *site.Site
 	rules *policy.Rules
 }
 
-// New makes them for some servers and their policies.
+// New returns an Author.
 func New(s *site.Site, rules *policy.Rules) *Author { return &Author{s, rules} }
 
-// Register adds the capabilities; what the types cannot say of them stands in
-// the manifest.
+// Register adds the capabilities. What the Go types cannot express is in the manifest.
 func (a *Author) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, a.site, domainkit.Capability{Name: "summarize_flow"}, a.summarizeFlow),

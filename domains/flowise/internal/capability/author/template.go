@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// fromTemplate returns the graph of a template of Flowise's marketplace, ready to run.
+// fromTemplate returns the runnable graph of a template of Flowise's marketplace.
 func (a *Author) fromTemplate(ctx context.Context, call domainkit.Call, name string) (*flow.Graph, error) {
 	template, err := a.site.Template(ctx, call.Instance, name)
 	if err != nil {
@@ -21,8 +21,8 @@ func (a *Author) fromTemplate(ctx context.Context, call domainkit.Call, name str
 	return ready.Graph, err
 }
 
-// Ready returns a template with the credentials that it takes, the newest of each type; one
-// that wants more than that to run is refused.
+// Ready returns a template with credentials bound, the newest of each type. It refuses a template
+// that needs more than that to run.
 func (a *Author) Ready(ctx context.Context, call domainkit.Call, template api.Template) (ready Target, err error) {
 	target, err := a.Target(ctx, call.Instance, api.Flow{FlowData: template.FlowData})
 	if err != nil {

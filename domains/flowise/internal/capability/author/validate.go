@@ -18,13 +18,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Graph is flowData to look at.
+// Graph is flowData with its type.
 type Graph struct {
 	FlowData string `json:"flow_data" description:"The graph of a flow, as JSON text"`
 	Type     string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
 }
 
-// summarizeFlow describes a graph that was loaded or compiled.
+// summarizeFlow describes a graph.
 func (a *Author) summarizeFlow(ctx context.Context, call domainkit.Call, in Graph) (present.Digest, error) {
 	g, err := flow.Decompile([]byte(in.FlowData))
 	if err != nil {
@@ -37,17 +37,16 @@ func (a *Author) summarizeFlow(ctx context.Context, call domainkit.Call, in Grap
 	return present.DigestOf(g, flow.Kind(in.Type), defs), nil
 }
 
-// Checked is what the validator found.
+// Checked is the result of a validation.
 type Checked struct {
 	OK     bool   `json:"ok"`
 	SHA256 string `json:"sha256"`
 	Type   string `json:"type"`
-	// Authorized means that just these bytes may now be written once in this run.
+	// Authorized means that exactly these bytes may now be written once in this run.
 	Authorized bool `json:"authorized"`
 	Errors     int  `json:"errors"`
 	Warnings   int  `json:"warnings"`
-	// ErrorsBefore are those of the errors that the graph before had already; they
-	// forbid nothing.
+	// ErrorsBefore counts the errors that the base had already; they do not prevent a write.
 	ErrorsBefore     int            `json:"errors_before,omitempty"`
 	Findings         []flow.Finding `json:"findings"`
 	FailureType      string         `json:"failure_type,omitempty"`
@@ -55,7 +54,7 @@ type Checked struct {
 	Fingerprint      string         `json:"schema_fingerprint"`
 }
 
-// Summary reports what is wrong first.
+// Summary reports the first error, if any.
 func (c Checked) Summary() string {
 	switch {
 	case c.OK && c.ErrorsBefore > 0:
@@ -68,7 +67,7 @@ func (c Checked) Summary() string {
 	return fmt.Sprintf("the flow has %s: %s", present.Count(c.Errors, "error"), c.Findings[0].Message)
 }
 
-// maxFindings bounds what is told at once.
+// maxFindings bounds the reported findings.
 const maxFindings = 20
 
 func (a *Author) validateFlow(ctx context.Context, call domainkit.Call, in Change) (domainkit.Result[Checked], error) {
@@ -85,19 +84,19 @@ func (a *Author) validateFlow(ctx context.Context, call domainkit.Call, in Chang
 	return domainkit.Result[Checked]{Facts: out, Artifacts: map[string]any{"validation_report": report}}, nil
 }
 
-// Check validates a graph; errors come before warnings.
+// Check validates a graph; errors are sorted before warnings.
 func (a *Author) Check(ctx context.Context, instance, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
 	return a.CheckChange(ctx, instance, "", flowData, kind)
 }
 
-// CheckExport validates a graph that came out of an export, which has no credentials
-// and secrets: that they are missing is a warning.
+// CheckExport validates a graph from an export, which has no credentials and secrets: missing ones
+// are warnings.
 func (a *Author) CheckExport(ctx context.Context, instance, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
 	return a.check(ctx, instance, "", flowData, flow.Check{Kind: kind, Template: true})
 }
 
-// CheckChange validates a graph that was made of another one. What was wrong in
-// that one already is told, but does not make the change wrong.
+// CheckChange validates a changed graph. Errors that the base had already are reported but do not
+// make it invalid.
 func (a *Author) CheckChange(ctx context.Context, instance, before, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
 	return a.check(ctx, instance, before, flowData, flow.Check{Kind: kind})
 }
@@ -135,26 +134,26 @@ func (a *Author) check(ctx context.Context, instance, before, flowData string, h
 	return report, out, nil
 }
 
-// Refusal says why a graph may not be written.
+// Refusal returns the error for a graph that may not be written.
 func (c Checked) Refusal() error {
 	refusal := domainkit.Refusef(contracts.ErrPrecondition, "%s; %s", c.Summary(), c.Findings[0].Fix)
 	refusal.Detail = map[string]any{"findings": c.Findings}
 	return refusal
 }
 
-// Change is flowData to check, and what it was made of.
+// Change is a graph to validate, with its base.
 type Change struct {
 	Graph
 	Base string `json:"base,omitempty" description:"The graph that it was made of; what was wrong there already does not count"`
 }
 
-// Proposal is a change of a chatflow that was not made yet.
+// Proposal is a change of a chatflow to preview.
 type Proposal struct {
 	site.FlowRef
 	Ops Ops `json:"ops" min:"1" description:"Edits, in the form of the Patch IR"`
 }
 
-// Preview is what a proposal would do.
+// Preview describes the effect of a proposal.
 type Preview struct {
 	Compiled
 	ChatflowID string         `json:"chatflow_id"`
@@ -163,7 +162,7 @@ type Preview struct {
 	Findings   []flow.Finding `json:"findings"`
 }
 
-// Summary reports what would change.
+// Summary reports the changes.
 func (p Preview) Summary() string {
 	switch {
 	case !p.OK:
@@ -174,8 +173,7 @@ func (p Preview) Summary() string {
 	return fmt.Sprintf("%s: %s", present.Clip(p.Name, 80), p.Changes.Line)
 }
 
-// previewChanges compiles ops against the flow as it is now, and writes
-// nothing.
+// previewChanges compiles ops against the current flow without writing anything.
 func (a *Author) previewChanges(ctx context.Context, call domainkit.Call, in Proposal) (domainkit.Result[Preview], error) {
 	f, base, err := a.site.GraphOf(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -198,7 +196,7 @@ func (a *Author) previewChanges(ctx context.Context, call domainkit.Call, in Pro
 	return out, nil
 }
 
-// Plan is a write that is about to be asked for.
+// Plan is a write about to be requested.
 type Plan struct {
 	SHA256      string `json:"sha256" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph to be written"`
 	OpCount     int    `json:"op_count" min:"0" description:"How many ops it took"`
@@ -209,18 +207,17 @@ type Plan struct {
 	Fingerprint string `json:"schema_fingerprint,omitempty" description:"Fingerprint of the node definitions that it was made with"`
 }
 
-// Cleared reports whether the write may be asked for.
+// Cleared says whether the write may be requested.
 type Cleared struct {
 	OK       bool     `json:"ok"`
 	Problems []string `json:"problems"`
 	Repairs  int      `json:"repairs"`
 	Drift    string   `json:"drift,omitempty"`
-	// Changed are kinds of nodes that the server defines in another way than is
-	// known here.
+	// Changed are the kinds of nodes whose definition on the server differs from the stored one.
 	Changed []string `json:"changed_node_types"`
 }
 
-// Summary reports what stands in the way.
+// Summary reports what prevents the write.
 func (c Cleared) Summary() string {
 	if c.OK {
 		return "ready to be written"
@@ -267,13 +264,13 @@ func (a *Author) preflightFlow(ctx context.Context, call domainkit.Call, in Plan
 	return out, nil
 }
 
-// Suspects are kinds of nodes whose definitions seem to be missing or old.
+// Suspects are kinds of nodes whose definitions may be missing or outdated.
 type Suspects struct {
 	NodeTypes []string `json:"node_types" min:"1" max:"10" description:"Kinds of nodes whose definitions to ask the server for"`
 	Budget    int      `json:"budget" default:"10" min:"1" max:"10" description:"How many definitions may be asked for in a run"`
 }
 
-// Repaired is the outcome of the suspects.
+// Repaired is the result of repair_schema.
 type Repaired struct {
 	Repaired    []string       `json:"repaired_node_types"`
 	Results     []RepairResult `json:"results"`
@@ -281,14 +278,14 @@ type Repaired struct {
 	Fingerprint string         `json:"schema_fingerprint"`
 }
 
-// RepairResult is the outcome of one suspect, and why.
+// RepairResult is the result for one kind, with the reason.
 type RepairResult struct {
 	NodeType string `json:"node_type"`
 	Action   string `json:"action"`
 	Reason   string `json:"reason"`
 }
 
-// Summary reports what was repaired.
+// Summary reports the repaired kinds.
 func (r Repaired) Summary() string {
 	if len(r.Repaired) == 0 {
 		return "no definition was repaired"
@@ -305,8 +302,8 @@ const (
 	repairSkipped   = "skipped"
 )
 
-// repairSchema asks the server for one definition after the other, and takes
-// those that are new or other than the known ones.
+// repairSchema reads definitions from the server one by one, and stores those that are new or have
+// changed.
 func (a *Author) repairSchema(ctx context.Context, call domainkit.Call, in Suspects) (Repaired, error) {
 	defs, err := a.site.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -342,7 +339,7 @@ func (a *Author) repairOne(ctx context.Context, call domainkit.Call, defs *knowl
 	if err != nil {
 		return nil, RepairResult{}, site.Failure(err)
 	}
-	client.Forget() // what is kept may be what is wrong
+	client.Forget() // the cached definitions may be the cause
 	raw, err := client.Node(ctx, name)
 	if api.IsKind(err, api.KindNotFound) {
 		return defs, RepairResult{name, repairUnknown, "the server does not know it either"}, nil
@@ -364,7 +361,7 @@ func (a *Author) repairOne(ctx context.Context, call domainkit.Call, defs *knowl
 	return defs, result, a.site.Data.AddRepair(ctx, store.Repair{Instance: call.Instance, RunID: call.RunID, Node: name, Action: result.Action, Reason: result.Reason})
 }
 
-// gate decides by version and hash whether a definition is taken.
+// gate decides by version and hash whether a definition is stored.
 func gate(defs *knowledge.Snapshot, fresh *knowledge.Definition) RepairResult {
 	old, known := defs.Node(fresh.Name)
 	switch {

@@ -12,11 +12,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// mostPatterns bounds how many patterns are offered to begin with.
+// mostPatterns bounds the patterns that are offered as a start.
 const mostPatterns = 3
 
-// patternsFor returns the patterns that a goal speaks of and that can be used: the
-// definitions of their nodes are still those that they were made with.
+// patternsFor returns the patterns that match a goal and whose node definitions are unchanged.
 func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal string) ([]site.PatternFacts, error) {
 	all, err := d.site.Data.Patterns(ctx)
 	out := []site.PatternFacts{}
@@ -35,11 +34,11 @@ func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal s
 	return out, err
 }
 
-// mostTemplates bounds how many templates are offered to begin with.
+// mostTemplates bounds the templates that are offered as a start.
 const mostTemplates = 2
 
-// templatesFor are the templates of the marketplace that share most with a goal and can
-// be begun with as they are, the likest first.
+// templatesFor returns the marketplace templates that share the most words with a goal and can be
+// used unchanged, best first.
 func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal string) ([]knowledge.Template, error) {
 	all, _, err := d.site.Templates(ctx, call.Instance)
 	if err != nil {
@@ -63,10 +62,10 @@ func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal 
 	return out, nil
 }
 
-// everyday words are in most goals and most templates.
+// everyday are words without significance: most goals and templates have them.
 var everyday = []string{"that", "with", "from", "this", "chat", "chatbot", "chatflow", "flow", "agent", "agents", "using", "user", "users", "build", "create", "develop", "simple", "called", "answer", "answers", "questions"}
 
-// likeness counts the longer words that two texts share.
+// likeness counts the long words that two texts share.
 func likeness(a, b string) int {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

@@ -1,6 +1,6 @@
-// Package develop holds the steps of developing a chatflow that need thought when
-// there is no model to think: they read the goal, plan and write the ops by rules.
-// The workflow develop_chatflow calls them as the fallbacks of its reason steps.
+// Package develop has the steps of developing a chatflow that a model performs if there is one:
+// here they read the goal, plan and write the ops by rules. The workflow develop_chatflow calls
+// them as fallbacks of its reason steps.
 package develop
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Developer holds the steps.
+// Developer has the steps.
 type Developer struct {
 	site   *site.Site
 	author *author.Author
 }
 
-// New makes them for some servers.
+// New returns a Developer.
 func New(s *site.Site, a *author.Author) *Developer { return &Developer{s, a} }
 
 // Register adds the capabilities.
@@ -48,18 +48,18 @@ const (
 	modeUpdate = "update"
 )
 
-// Wish is a goal in words.
+// Wish are the parameters of read_goal.
 type Wish struct {
 	site.Place
 	Goal string `json:"goal" min:"3" max:"4000" description:"What the chatflow shall do"`
 }
 
-// Intent is what a goal asks for.
+// Intent is the result of read_goal.
 type Intent struct {
 	Intent     string  `json:"intent"`
 	TargetName string  `json:"target_name"`
 	Confidence float64 `json:"confidence"`
-	// Needs are the types of credentials that it takes.
+	// Needs are the credential types that the goal requires.
 	Needs    []string      `json:"needs"`
 	Name     string        `json:"name"`
 	Features goal.Features `json:"features"`
@@ -67,7 +67,7 @@ type Intent struct {
 	Says     string        `json:"says"`
 }
 
-// Summary reports what was read.
+// Summary describes what was read.
 func (i Intent) Summary() string { return i.Says }
 
 func (d *Developer) readGoal(ctx context.Context, call domainkit.Call, in Wish) (Intent, error) {
@@ -95,8 +95,8 @@ func (d *Developer) readGoal(ctx context.Context, call domainkit.Call, in Wish) 
 	return out, nil
 }
 
-// tools are the definitions of a server and the credentials that it has. One that
-// does not tell its credentials has none, which the ops then say.
+// tools returns the definitions and credentials of a server. If the server does not return its
+// credentials, there are none, and the result says so.
 func (d *Developer) tools(ctx context.Context, call domainkit.Call) (goal.Tools, error) {
 	defs, err := d.site.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -132,7 +132,7 @@ func credentialsOf(ops []flow.Op) []string {
 	return out
 }
 
-// Surroundings is a goal with the credentials that it needs.
+// Surroundings are the parameters of hydrate_context.
 type Surroundings struct {
 	site.Place
 	Goal    string   `json:"goal" max:"4000" description:"What the chatflow shall do"`
@@ -140,14 +140,14 @@ type Surroundings struct {
 	Refresh bool     `json:"refresh_credentials,omitempty" description:"Ask the server anew which credentials there are"`
 }
 
-// Context is what a plan must know of its surroundings.
+// Context is what a plan must know about the server.
 type Context struct {
 	MissingCredentials []string            `json:"missing_credentials"`
 	Credentials        []Account           `json:"credentials"`
 	Patterns           []site.PatternFacts `json:"patterns"`
 	Nodes              int                 `json:"nodes"`
 	Fingerprint        string              `json:"schema_fingerprint"`
-	// PageMissing means that the goal speaks of a page to answer from, without its address.
+	// PageMissing means that the goal refers to a page without its address.
 	PageMissing    bool   `json:"page_missing"`
 	SummaryForPlan string `json:"summary_for_plan"`
 }
@@ -159,7 +159,7 @@ type Account struct {
 	ID   string `json:"credential_id"`
 }
 
-// Summary reports what is missing.
+// Summary reports the missing credentials.
 func (c Context) Summary() string {
 	if len(c.MissingCredentials) > 0 {
 		return "missing in Flowise: " + strings.Join(c.MissingCredentials, ", ")
@@ -214,7 +214,7 @@ func patternNames(all []site.PatternFacts) []string {
 
 func orNone(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-// Contract is what shall be built, for a person to approve or edit.
+// Contract is what will be built, for a person to approve or edit.
 type Contract struct {
 	Goal            string        `json:"goal" max:"8000" description:"What the chatflow shall do"`
 	Name            string        `json:"name" max:"200" description:"What it is called"`
@@ -229,7 +229,7 @@ type Contract struct {
 	NotBuilt        []string      `json:"not_built,omitempty" description:"What was asked for and is not built"`
 }
 
-// Planning is a goal to plan for.
+// Planning are the parameters of plan_from_goal.
 type Planning struct {
 	site.Place
 	Goal     string `json:"goal" min:"3" max:"4000" description:"What the chatflow shall do"`
@@ -238,14 +238,14 @@ type Planning struct {
 	Base     string `json:"base,omitempty" description:"The graph that is changed"`
 }
 
-// Planned is a contract with the ways to keep it.
+// Planned is a contract with the approaches to fulfil it.
 type Planned struct {
 	Contract   Contract        `json:"contract"`
 	Approaches []goal.Approach `json:"approaches"`
 	Says       string          `json:"says"`
 }
 
-// Summary reports what would be built.
+// Summary describes what would be built.
 func (p Planned) Summary() string { return p.Says }
 
 func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Planning) (Planned, error) {
@@ -256,7 +256,7 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	read := goal.Read(in.Goal, tools.Defs)
 	contract := Contract{Goal: read.Text, Name: read.Name, Action: in.Mode, Features: read.Features, NotBuilt: read.Unread}
 	if in.Mode == modeUpdate {
-		// A change is what was said last: the rest is in the flow already.
+		// A change is the last message: the flow has the rest already.
 		asked := goal.Read(cmp.Or(in.Feedback, in.Goal), tools.Defs)
 		contract.Features, contract.NotBuilt = asked.Change(), asked.Unread
 		contract.Name = cmp.Or(read.Target, read.Name)
@@ -303,17 +303,17 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	return out, err
 }
 
-// mostApproaches bounds what a person chooses from.
+// mostApproaches bounds the choices of a person.
 const mostApproaches = 4
 
-// byTemplate begins the name of an approach that is a template; its own follows.
+// byTemplate is the prefix of an approach that uses a template, before its name.
 const byTemplate = "template:"
 
-// byPattern begins the name of an approach that is a pattern; its number follows.
+// byPattern is the prefix of an approach that uses a pattern, before its id.
 const byPattern = "pattern:"
 
-// explicit makes lists of nothing of those that are not there: that a chatflow takes no
-// credential or passes nothing personal is said, not left out.
+// explicit replaces nil lists by empty ones, so that the contract states that there are no
+// credentials or personal data.
 func (c *Contract) explicit() {
 	for _, list := range []*[]string{&c.Credentials, &c.DomainTargets, &c.DataFields, &c.PIIFields} {
 		if *list == nil {
@@ -322,7 +322,7 @@ func (c *Contract) explicit() {
 	}
 }
 
-// notBuilt says of a plan what it leaves out.
+// notBuilt describes what a plan leaves out.
 func notBuilt(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -330,7 +330,7 @@ func notBuilt(names []string) string {
 	return "; not built: " + strings.Join(names, ", ")
 }
 
-// criteria are what a test can show of features.
+// criteria returns what a test can check for features.
 func criteria(f goal.Features) []string {
 	if f.Reply != "" {
 		return []string{fmt.Sprintf("answers with %q", f.Reply)}
@@ -347,31 +347,31 @@ func criteria(f goal.Features) []string {
 	return append(out, "answers every question")[:max(1, min(len(out), 9))]
 }
 
-// personal are the fields that usually hold data of persons.
+// personal returns the fields that usually hold personal data.
 func personal(fields []string) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(f string) bool {
 		return !slices.ContainsFunc([]string{"name", "mail", "phone", "address", "birth", "nome", "nombre", "telef"}, func(w string) bool { return strings.Contains(strings.ToLower(f), w) })
 	})
 }
 
-// Scoping is a contract whose bounds are wanted.
+// Scoping are the parameters of the capability that limits a patch.
 type Scoping struct {
 	site.Place
 	Contract Contract `json:"contract" description:"What shall be built"`
 	Mode     string   `json:"mode,omitempty" enum:"create,update" default:"create" description:"Whether a flow is made or changed"`
 }
 
-// Scope bounds a patch.
+// Scope limits a patch.
 type Scope struct {
 	MaxOps         int      `json:"max_ops"`
 	FocusNodes     []string `json:"focus_nodes"`
 	ProtectedNodes []string `json:"protected_nodes"`
 }
 
-// Summary reports how many ops there may be.
+// Summary reports the maximum number of ops.
 func (s Scope) Summary() string { return fmt.Sprintf("at most %d ops", s.MaxOps) }
 
-// The bounds of a patch: a new flow of connected nodes needs more ops than an edit.
+// Limits of a patch: a new flow of connected nodes needs more ops than an edit.
 const (
 	opsToCreate = 40
 	opsToChange = 12
@@ -385,7 +385,7 @@ func (*Developer) defaultScope(_ context.Context, _ domainkit.Call, in Scoping) 
 	return out, nil
 }
 
-// Building is a contract to build.
+// Building are the parameters of ops_from_contract.
 type Building struct {
 	site.Place
 	Contract Contract `json:"contract" description:"What shall be built"`
@@ -393,14 +393,14 @@ type Building struct {
 	Base     string   `json:"base,omitempty" description:"The graph that is changed; none for a new flow"`
 }
 
-// Patch is a contract as ops.
+// Patch is a contract compiled to ops.
 type Patch struct {
 	Ops author.Ops `json:"ops"`
-	// Left is what of the contract fits nowhere in the flow.
+	// Left lists the parts of the contract that do not fit into the flow.
 	Left []string `json:"left"`
 }
 
-// Summary counts the ops.
+// Summary reports the number of ops.
 func (p Patch) Summary() string {
 	text := present.Count(len(p.Ops), "op")
 	if len(p.Left) > 0 {
@@ -409,7 +409,7 @@ func (p Patch) Summary() string {
 	return text
 }
 
-// said are the features that the goal of a contract speaks of.
+// said returns the features in the goal of a contract.
 func said(in Building, defs flow.Definitions) goal.Features {
 	read := goal.Read(in.Contract.Goal, defs)
 	if in.Base != "" {
@@ -423,7 +423,7 @@ func (d *Developer) opsFromContract(ctx context.Context, call domainkit.Call, in
 	if err != nil {
 		return Patch{}, err
 	}
-	if len(in.Contract.Features.Words()) == 0 { // a model's contract says its goal in words only
+	if len(in.Contract.Features.Words()) == 0 { // a model's contract states its goal only as text
 		in.Contract.Features = said(in, tools.Defs)
 	}
 	if in.Base != "" {
@@ -440,15 +440,15 @@ func (d *Developer) opsFromContract(ctx context.Context, call domainkit.Call, in
 	return patch(way.Ops, nil)
 }
 
-// Aim is a goal, and the graph that it is to be reached from.
+// Aim is a goal, and the graph to change.
 type Aim struct {
 	Wish
 
 	FlowData string `json:"flow_data,omitempty" description:"The graph that is changed; none for a new flow"`
 }
 
-// compileOps writes the ops of a goal without a plan between: what a plan of several
-// domains asks each of them for.
+// compileOps compiles a goal to ops without a contract. Plans across domains call it in each
+// domain.
 func (d *Developer) compileOps(ctx context.Context, call domainkit.Call, in Aim) (Patch, error) {
 	return d.opsFromContract(ctx, call, Building{Place: in.Place, Contract: Contract{Goal: in.Goal}, Base: in.FlowData})
 }
@@ -463,7 +463,7 @@ func change(tools goal.Tools, in Building) (Patch, error) {
 		return Patch{}, refusal(err)
 	}
 	if len(ops) == 0 && in.Contract.Action == modeUpdate {
-		// The requester is told so where the result is looked at, and can say it again.
+		// The requester sees this with the result and can rephrase.
 		left = append(left, in.Contract.NotBuilt...)
 		left = append(left, "say it as a change of one thing, such as \"change the model to …\" or \"it must always reply …\"")
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// InPart is which part of a flow is changed: as find_part names it.
+// InPart selects the part of a flow to change, by its id from find_part.
 type InPart struct {
 	Part string `json:"part,omitempty" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which part of the flow, by its name; needed only where several would do"`
 }
 
-// kindPrefix tells the name of a kind from words that may mean one.
+// kindPrefix marks a value as the name of a kind, as opposed to a search text.
 const kindPrefix = "kind:"
 
 func kindOf(value string) string { return strings.TrimPrefix(value, kindPrefix) }
 
-// Model is another model.
+// Model are the parameters of a change of the model.
 type Model struct {
 	site.FlowRef
 	policy.Base
@@ -42,7 +42,7 @@ func (*Editor) model(_ context.Context, _ domainkit.Call, t edit.Target, in Mode
 	}
 	credential := in.Credential
 	if kind == at.Def.Name && boundAlready(at) {
-		credential = "" // the one that is there serves the same provider
+		credential = "" // the bound one serves the same provider
 	}
 	return t.Model(at, kind, name, credential)
 }
@@ -52,7 +52,7 @@ func boundAlready(at edit.Spot) bool {
 	return at.Path == "" && at.Node.Credential() != "" || at.Path != "" && at.Text("FLOWISE_CREDENTIAL_ID") != ""
 }
 
-// Temperature is another temperature.
+// Temperature are the parameters of a change of the temperature.
 type Temperature struct {
 	site.FlowRef
 	policy.Base
@@ -68,7 +68,7 @@ func (*Editor) temperature(_ context.Context, _ domainkit.Call, t edit.Target, i
 	return t.Temperature(at, in.Temperature), nil
 }
 
-// Prompt is another system prompt.
+// Prompt are the parameters of a change of the system prompt.
 type Prompt struct {
 	site.FlowRef
 	policy.Base
@@ -84,7 +84,7 @@ func (*Editor) prompt(_ context.Context, _ domainkit.Call, t edit.Target, in Pro
 	return t.Prompt(at, in.Prompt)
 }
 
-// Instruction is what a prompt shall say besides.
+// Instruction are the parameters of an addition to a prompt.
 type Instruction struct {
 	site.FlowRef
 	policy.Base
@@ -104,7 +104,7 @@ func (e *Editor) extend(ctx context.Context, call domainkit.Call, t edit.Target,
 	return t.ExtendPrompt(at, edit.Instruction(in.Instruction, f.Name))
 }
 
-// Reply is another fixed reply.
+// Reply are the parameters of a change of the fixed reply.
 type Reply struct {
 	site.FlowRef
 	policy.Base
@@ -120,7 +120,7 @@ func (*Editor) reply(_ context.Context, _ domainkit.Call, t edit.Target, in Repl
 	return t.Reply(at, in.Reply), nil
 }
 
-// Credential is another credential.
+// Credential are the parameters of a change of the credential.
 type Credential struct {
 	site.FlowRef
 	policy.Base
@@ -139,7 +139,7 @@ func (e *Editor) credential(ctx context.Context, call domainkit.Call, t edit.Tar
 	return t.Credential(named.ID, named.Type)
 }
 
-// Memory is a kind of memory.
+// Memory are the parameters of a change of the memory.
 type Memory struct {
 	site.FlowRef
 	policy.Base
@@ -160,7 +160,7 @@ func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Mem
 	return t.Sized(ops, kindOf(in.Memory), in.Size)
 }
 
-// NoMemory takes a memory away.
+// NoMemory are the parameters of the removal of a memory.
 type NoMemory struct {
 	site.FlowRef
 	policy.Base
@@ -175,7 +175,7 @@ func (*Editor) noMemory(_ context.Context, _ domainkit.Call, t edit.Target, in N
 	return t.Memory(at, "")
 }
 
-// Tool is a kind of tool to add.
+// Tool are the parameters of adding a tool.
 type Tool struct {
 	site.FlowRef
 	policy.Base
@@ -192,7 +192,7 @@ func (*Editor) addTool(_ context.Context, _ domainkit.Call, t edit.Target, in To
 	return t.AddTool(at, kindOf(in.Tool), in.Credential)
 }
 
-// OldTool is a tool to remove.
+// OldTool are the parameters of removing a tool.
 type OldTool struct {
 	site.FlowRef
 	policy.Base
@@ -207,7 +207,7 @@ func (*Editor) removeTool(_ context.Context, _ domainkit.Call, t edit.Target, in
 	return t.RemoveTool(at)
 }
 
-// Source is where documents come from.
+// Source are the parameters of a change of the documents.
 type Source struct {
 	site.FlowRef
 	policy.Base
@@ -223,7 +223,7 @@ func (*Editor) source(_ context.Context, _ domainkit.Call, t edit.Target, in Sou
 	return t.Source(at, in.Source)
 }
 
-// Moderation is a kind of moderation.
+// Moderation are the parameters of a change of the moderation.
 type Moderation struct {
 	site.FlowRef
 	policy.Base
@@ -241,7 +241,7 @@ func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in
 	return t.Moderation(at, kindOf(in.Moderation), in.Credential, in.Denied)
 }
 
-// Replacement is a node and the kind to put in its place.
+// Replacement are the parameters of the replacement of a node.
 type Replacement struct {
 	site.FlowRef
 	policy.Base
@@ -258,7 +258,7 @@ func (*Editor) replace(_ context.Context, _ domainkit.Call, t edit.Target, in Re
 	return t.Replace(at, kindOf(in.Kind), in.Credential)
 }
 
-// Parameter is a value of a parameter.
+// Parameter are the parameters of setting a node parameter.
 type Parameter struct {
 	site.FlowRef
 	policy.Base
@@ -278,7 +278,7 @@ func (*Editor) parameter(_ context.Context, _ domainkit.Call, t edit.Target, in 
 	return t.Parameter(at, in.Parameter, in.Value)
 }
 
-// Likeness takes a setting over from another flow.
+// Likeness are the parameters of copying a setting from another flow.
 type Likeness struct {
 	site.FlowRef
 	policy.Base
@@ -298,13 +298,13 @@ func (e *Editor) copySetting(ctx context.Context, call domainkit.Call, t edit.Ta
 	return t.Like(edit.Role(in.Setting), other)
 }
 
-// Repair mends what is wrong with a flow.
+// Repair are the parameters of repair_chatflow.
 type Repair struct {
 	site.FlowRef
 	policy.Base
 }
 
-// repair plans what can be mended without being told a value.
+// repair plans the fixes that need no input.
 func (e *Editor) repair(ctx context.Context, call domainkit.Call, t edit.Target, _ Repair) ([]flow.Op, error) {
 	mender, err := e.author.Mender(ctx, call, t)
 	if err != nil {

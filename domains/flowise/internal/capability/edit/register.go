@@ -1,7 +1,6 @@
-// Package edit changes the inside of flows by what people say of it: the model,
-// the prompt, the memory, a tool. What is meant is searched for in the flow and
-// among the kinds of nodes; the result of it is a proposal like that of any other
-// write.
+// Package edit changes parts of flows in people's terms: the model, the prompt, the memory, a tool.
+// Look-ups find the part in the flow and the kinds of nodes. Each edit results in a proposal like
+// any other write.
 package edit
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Editor holds the capabilities that edit flows by sentences.
+// Editor has the capabilities that edit flows.
 type Editor struct {
 	site   *site.Site
 	author *author.Author
 	writer *write.Writer
 }
 
-// New makes them; the writer sends what they plan.
+// New returns an Editor; the writer sends the planned edits.
 func New(s *site.Site, a *author.Author, w *write.Writer) *Editor { return &Editor{s, a, w} }
 
 // Register adds the capabilities.
@@ -56,20 +55,19 @@ func (e *Editor) Register(svc *domainkit.Service) error {
 	)
 }
 
-// changing is what the parameters of an edit have.
+// changing is implemented by the parameters of an edit.
 type changing interface {
 	Flow() string
 	Bound() policy.Base
 }
 
-// add adds an edit: what its parameters name is searched for before it is
-// proposed.
+// add adds an edit. What its parameters name is looked up before the edit is proposed.
 func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(context.Context, domainkit.Call, edit.Target, In) ([]flow.Op, error), searches ...[]contracts.PreStep) error {
 	md := policy.Changing[In](name, true)
 	md.RiskLevel = contracts.RiskMedium
 	md.Phases = []string{"intent", "patch", "apply"}
 	md.ParameterSpecs = e.aliases(searches)
-	steps := md.Flow.Pre[:1:1] // the flow comes first, the proposal last
+	steps := md.Flow.Pre[:1:1] // first the flow, last the proposal
 	for _, s := range searches {
 		steps = append(steps, s...)
 	}
@@ -87,7 +85,7 @@ func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(c
 	})
 }
 
-// refusal turns what cannot be edited into a refusal that says why.
+// refusal converts an error of code invalid to a refusal with its message.
 func refusal(err error) error {
 	if e, ours := errors.AsType[*contracts.Error](err); ours && e.Code == contracts.CodeInvalid {
 		return domainkit.Refusef(contracts.ErrPrecondition, "%s", e.Message)

@@ -18,20 +18,20 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Match is something that words may mean.
+// Match is a search result.
 type Match struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
-	// Exact means that it is just what was asked for.
+	// Exact means that it is exactly what was searched for.
 	Exact bool `json:"exact"`
 }
 
-// Matches are what words may mean, the likeliest first.
+// Matches are search results, likeliest first.
 type Matches struct {
 	Matches []Match `json:"matches"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (m Matches) Summary() string {
 	if len(m.Matches) == 1 {
 		return "found " + m.Matches[0].Label
@@ -39,7 +39,7 @@ func (m Matches) Summary() string {
 	return present.Count(len(m.Matches), "match") + " to choose from"
 }
 
-// maxMatches is how many a person can choose from.
+// maxMatches bounds the choices of a person.
 const maxMatches = 10
 
 func (m Matches) with(value, label string, exact bool) Matches {
@@ -49,20 +49,20 @@ func (m Matches) with(value, label string, exact bool) Matches {
 	return m
 }
 
-// PartQuery asks which part of a flow plays a role.
+// PartQuery are the parameters of find_part.
 type PartQuery struct {
 	site.FlowRef
 	Role  edit.Role `json:"role" enum:"model,temperature,prompt,memory,tools,tool,source,moderation,node,reply,parameter" description:"What the part does in the flow"`
 	Query string    `json:"query,omitempty" max:"200" description:"What it is called, or words of it"`
-	// Parameter is what the part must have, where that is its role.
+	// Parameter is the parameter that the part must have if Role is "parameter".
 	Parameter string `json:"parameter,omitempty" max:"100" description:"The parameter that it has, by its name or its label"`
 }
 
-// ofKind is a query for the parts of a kind.
+// ofKind returns the query for the parts of a kind.
 func ofKind(name string) string { return name + "#" }
 
-// findPart finds the parts of a flow that play a role; a flow without one is
-// refused, so that nobody is asked to name it.
+// findPart returns the parts of a flow with a role. It refuses a flow without one, so that nobody
+// is asked to choose.
 func (e *Editor) findPart(ctx context.Context, call domainkit.Call, in PartQuery) (Matches, error) {
 	f, err := e.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -110,19 +110,19 @@ func labels(spots []edit.Spot) string {
 	return strings.Join(out, "; ")
 }
 
-// called reports whether a part has just this name.
+// called reports whether a part has exactly this name.
 func called(s edit.Spot, query string) bool {
 	return slices.ContainsFunc([]string{s.Node.ID(), s.Node.Label(), s.Def.Label, s.Def.Name, s.ID()}, func(name string) bool { return site.SameName(name, query) })
 }
 
-// shares reports whether the name of a part has all the words.
+// shares reports whether the name of a part contains all words.
 func shares(s edit.Spot, query string) bool {
 	have := slices.Concat(edit.Words(s.Node.ID()), edit.Words(s.Node.Label()), edit.Words(s.Def.Label))
 	words := edit.Words(query)
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(have, w) })
 }
 
-// KindQuery asks which kind of node words mean.
+// KindQuery are the parameters of find_kind.
 type KindQuery struct {
 	site.Place
 	Query    string `json:"query" min:"1" max:"200" description:"What the kind is called, or words of it"`
@@ -148,7 +148,7 @@ func (e *Editor) findKind(ctx context.Context, call domainkit.Call, in KindQuery
 	return out, nil
 }
 
-// ModelQuery asks which model words mean.
+// ModelQuery are the parameters of find_model.
 type ModelQuery struct {
 	site.Place
 	ChatflowID string `json:"chatflow_id,omitempty" max:"100" description:"The chatflow whose model it is to be; none asks all kinds of models"`
@@ -156,17 +156,17 @@ type ModelQuery struct {
 	Query      string `json:"query" min:"1" max:"200" description:"Name of the model, or of who makes it"`
 }
 
-// modelValue names a model together with the kind of node that speaks to it.
+// modelValue encodes a model with the kind of its node.
 func modelValue(kind, model string) string { return kind + ":" + model }
 
-// findModel finds a model by its name: first among those of the node that is
-// there, then among those of all kinds of chat models.
+// findModel finds a model by name: first among those of the existing node, then among those of all
+// kinds of chat models.
 func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQuery) (Matches, error) {
 	defs, err := e.site.Definitions(ctx, call.Instance)
 	if err != nil {
 		return Matches{}, err
 	}
-	var now *knowledge.Definition // the kind of model that is there
+	var now *knowledge.Definition // the current kind of model
 	if in.ChatflowID != "" {
 		at, err := e.modelAt(ctx, call, in.ChatflowID, in.Part)
 		if err != nil {
@@ -210,7 +210,7 @@ func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQue
 	case now != nil && takesAnyModel(now):
 		out = out.with(modelValue(now.Name, in.Query), in.Query+" of "+now.Label, true)
 	case now != nil && !strings.ContainsAny(in.Query, " "):
-		// It may be newer than the server's list; a person decides.
+		// The model may be newer than the server's list; a person decides.
 		out = out.with(modelValue(now.Name, in.Query), fmt.Sprintf("%s of %s, which Flowise does not list", in.Query, now.Label), false)
 	default:
 		return Matches{}, domainkit.Refusef(contracts.ErrNotFound, "Flowise knows no model %q; it has, for example, %s", in.Query, present.Clip(strings.Join(own, ", "), 300))
@@ -218,7 +218,7 @@ func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQue
 	return out, nil
 }
 
-// modelAt is the model that a flow has, at the part that is meant.
+// modelAt returns the model of a flow at a part.
 func (e *Editor) modelAt(ctx context.Context, call domainkit.Call, id, part string) (edit.Spot, error) {
 	f, err := e.site.Flow(ctx, call, id)
 	if err != nil {
@@ -235,7 +235,7 @@ func (e *Editor) modelAt(ctx context.Context, call domainkit.Call, id, part stri
 	return at, nil
 }
 
-// sameModel reports whether a model is called so, whatever stands between its words.
+// sameModel reports whether two model names are equal, ignoring separators.
 func sameModel(name, query string) bool {
 	return slices.Equal(edit.Words(name), edit.Words(query))
 }
@@ -249,13 +249,13 @@ func modelParam(def *knowledge.Definition) (knowledge.Param, bool) {
 	return knowledge.Param{}, false
 }
 
-// takesAnyModel reports whether the name of the model is a text.
+// takesAnyModel reports whether the model name is free text.
 func takesAnyModel(def *knowledge.Definition) bool {
 	p, has := modelParam(def)
 	return has && p.Type == "string"
 }
 
-// modelsOf lists the models that a kind of node offers.
+// modelsOf returns the models that a kind of node offers.
 func (e *Editor) modelsOf(ctx context.Context, call domainkit.Call, def *knowledge.Definition) ([]string, error) {
 	p, has := modelParam(def)
 	if !has || p.LoadMethod == "" {
@@ -286,8 +286,8 @@ type foundModel struct {
 	exact bool
 }
 
-// allModels asks all kinds of chat models for models that words may mean: by
-// their names, or by who makes them ("Claude Sonnet").
+// allModels searches all kinds of chat models for a model by its name or its vendor ("Claude
+// Sonnet").
 func (e *Editor) allModels(ctx context.Context, call domainkit.Call, defs *knowledge.Snapshot, query string) ([]foundModel, error) {
 	words := edit.Words(query)
 	var mu sync.Mutex
@@ -316,19 +316,19 @@ func (e *Editor) allModels(ctx context.Context, call domainkit.Call, defs *knowl
 		})
 	}
 	err := group.Wait()
-	// The provider's own node comes before those that pass its models on.
+	// The vendor's own node comes before those of resellers.
 	slices.SortStableFunc(out, func(a, b foundModel) int {
 		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.def.Name, b.def.Name), cmp.Compare(b.name, a.name))
 	})
 	return out, err
 }
 
-// reachable leaves the models of kinds that a credential is there for, where there
-// are any: several providers pass the same models on.
+// reachable filters the models to kinds with an existing credential, if there are any: several
+// providers offer the same models.
 func (e *Editor) reachable(ctx context.Context, call domainkit.Call, all []foundModel) []foundModel {
 	credentials, _, err := e.site.Credentials(ctx, call.Instance)
 	if err != nil {
-		return all // it is asked then
+		return all // the person is asked for one later
 	}
 	lacking := func(m foundModel) bool {
 		need := m.def.Credential
@@ -340,7 +340,7 @@ func (e *Editor) reachable(ctx context.Context, call domainkit.Call, all []found
 	return all
 }
 
-// KindCredential asks for a credential of a kind of node.
+// KindCredential are the parameters of choose_kind_credential.
 type KindCredential struct {
 	site.Place
 	ChatflowID string `json:"chatflow_id,omitempty" max:"100" description:"The chatflow, where the kind takes the place of a model there"`
@@ -348,8 +348,8 @@ type KindCredential struct {
 	Kind       string `json:"kind" max:"300" description:"The kind of node, or a model of one"`
 }
 
-// chooseKindCredential returns the credentials that a kind of node needs; an empty
-// one where it needs none.
+// chooseKindCredential returns the credentials for a kind of node, or an empty one if it needs
+// none.
 func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, in KindCredential) (Matches, error) {
 	var out Matches
 	defs, err := e.site.Definitions(ctx, call.Instance)
@@ -385,13 +385,13 @@ func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, 
 	return out, nil
 }
 
-// CredentialQuery asks which credential words mean.
+// CredentialQuery are the parameters of find_credential.
 type CredentialQuery struct {
 	site.Place
 	Query string `json:"query" min:"1" max:"200" description:"Name of the credential, its type or its id"`
 }
 
-// findCredential finds a credential by its name or, of several, by words of it.
+// findCredential finds a credential by its name, or by words of the name.
 func (e *Editor) findCredential(ctx context.Context, call domainkit.Call, in CredentialQuery) (Matches, error) {
 	all, _, err := e.site.Credentials(ctx, call.Instance)
 	if err != nil {
@@ -412,11 +412,11 @@ func (e *Editor) findCredential(ctx context.Context, call domainkit.Call, in Cre
 			return out, nil
 		}
 	}
-	return out, nil // whoever named it is asked which one is meant
+	return out, nil // if ambiguous, the person is asked
 }
 
-// allWords reports whether all that is said stands in a name, but for what such
-// things are called anyway.
+// allWords reports whether a name contains all words of a query, ignoring words such as
+// "credential".
 func allWords(name, said []string) bool {
 	said = slices.DeleteFunc(slices.Clone(said), func(w string) bool { return w == "the" || w == "credential" || w == "credentials" || w == "key" })
 	return len(said) > 0 && !slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(name, w) })

@@ -7,11 +7,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 )
 
-// instance is passed on by every search.
+// instance passes the server on to every look-up.
 const instance = "${params.instance}"
 
-// part finds the part of the flow that plays a role: by what it is called, or the
-// one that there is.
+// part looks up the part of the flow with a role, by name or as the only one.
 func part(role edit.Role) []contracts.PreStep {
 	about := map[string]any{"chatflow_id": "${params.chatflow_id}", "role": string(role), "instance": instance}
 	return []contracts.PreStep{
@@ -20,7 +19,7 @@ func part(role edit.Role) []contracts.PreStep {
 	}
 }
 
-// named finds a part that must be called by its name.
+// named looks up a part that must be named.
 func named(param string, role edit.Role) []contracts.PreStep {
 	return []contracts.PreStep{{
 		Type: "find_part", Param: param, SearchCapability: "find_part", SearchParam: "query", Choose: contracts.ChooseAsk,
@@ -28,7 +27,7 @@ func named(param string, role edit.Role) []contracts.PreStep {
 	}}
 }
 
-// holding finds what has the parameter that is to be set, where no node was named.
+// holding looks up the node with the parameter to set, if no node was named.
 func holding(param string) []contracts.PreStep {
 	return []contracts.PreStep{{
 		Type: "find_part", Param: param, SearchCapability: "find_part", Choose: contracts.ChooseAsk,
@@ -38,7 +37,7 @@ func holding(param string) []contracts.PreStep {
 	}}
 }
 
-// credentialNamed finds a credential by its name.
+// credentialNamed looks up a credential by its name.
 func credentialNamed() []contracts.PreStep {
 	return []contracts.PreStep{{
 		Type: "find_credential", Param: "credential", SearchCapability: "find_credential", SearchParam: "query", Choose: contracts.ChooseAsk,
@@ -46,7 +45,7 @@ func credentialNamed() []contracts.PreStep {
 	}}
 }
 
-// kind finds a kind of node, of a category if one is given.
+// kind looks up a kind of node, optionally within a category.
 func kind(param string, category ...string) []contracts.PreStep {
 	about := map[string]any{"instance": instance}
 	if len(category) > 0 {
@@ -55,7 +54,7 @@ func kind(param string, category ...string) []contracts.PreStep {
 	return []contracts.PreStep{{Type: "find_kind", Param: param, SearchCapability: "find_kind", SearchParam: "query", ParamMap: about, Choose: contracts.ChooseAsk}}
 }
 
-// model finds a model by its name.
+// model looks up a model by its name.
 func model() []contracts.PreStep {
 	return []contracts.PreStep{{
 		Type: "find_model", Param: "model", SearchCapability: "find_model", SearchParam: "query", Choose: contracts.ChooseAsk,
@@ -63,7 +62,7 @@ func model() []contracts.PreStep {
 	}}
 }
 
-// credential asks for the one that a kind of node needs, where it was not named.
+// credential looks up the credential that a kind of node needs, if none was named.
 func credential(of string) []contracts.PreStep {
 	about := map[string]any{"kind": "${params." + of + "}", "instance": instance}
 	if of == "model" {
@@ -75,7 +74,7 @@ func credential(of string) []contracts.PreStep {
 	}}
 }
 
-// otherFlow finds a second flow by its name.
+// otherFlow looks up a second flow by its name.
 func otherFlow() []contracts.PreStep {
 	return []contracts.PreStep{{
 		Type: "resolve_chatflow", Param: "like", SearchCapability: "resolve_target", SearchParam: "query", Choose: contracts.ChooseAsk,
@@ -83,8 +82,8 @@ func otherFlow() []contracts.PreStep {
 	}}
 }
 
-// aliases are what people call the kinds of nodes that a parameter takes: their
-// labels, as the program knows them, so that a sentence names them surely.
+// aliases returns the labels of the kinds of nodes that a parameter accepts, as shipped, so that
+// messages with a label are recognized reliably.
 func (e *Editor) aliases(searches [][]contracts.PreStep) map[string]contracts.ParameterSpec {
 	out := map[string]contracts.ParameterSpec{}
 	for _, steps := range searches {
@@ -111,7 +110,7 @@ func (e *Editor) aliases(searches [][]contracts.PreStep) map[string]contracts.Pa
 	return out
 }
 
-// labels are what people call the nodes of a category that stand in a flow.
+// labels returns the labels of the nodes of a category.
 func (e *Editor) labels(category string) map[string]any {
 	out := map[string]any{}
 	for _, def := range e.site.Shipped.Nodes() {

@@ -1,5 +1,5 @@
-// Package history records and lists the changes of flows, whether this domain wrote them
-// or somebody in Flowise's own pages.
+// Package history records and lists the changes of flows, made by this domain or in Flowise's own
+// UI.
 package history
 
 import (
@@ -17,14 +17,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Historian holds the capabilities that tell the outcome of flows.
+// Historian has the capabilities about the history of flows.
 type Historian struct{ site *site.Site }
 
-// New makes them for some servers.
+// New returns a Historian.
 func New(s *site.Site) *Historian { return &Historian{s} }
 
-// Register adds the capabilities; what the types cannot say of them stands in
-// the manifest.
+// Register adds the capabilities. What the Go types cannot express is in the manifest.
 func (h *Historian) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, h.site, domainkit.Capability{Name: "list_changes"}, h.listChanges),
@@ -33,7 +32,7 @@ func (h *Historian) Register(svc *domainkit.Service) error {
 	)
 }
 
-// ChangeFilter chooses changes.
+// ChangeFilter are the parameters of list_changes.
 type ChangeFilter struct {
 	site.Place
 	Since      string `json:"since,omitempty" format:"date" description:"Since which day; since yesterday unless given, of one chatflow since its first version"`
@@ -48,21 +47,21 @@ type ChangeRow struct {
 	Name       string    `json:"name"`
 	ChatflowID string    `json:"chatflow_id"`
 	Version    string    `json:"version"`
-	// By is who, as far as that is known: Flowise keeps no names.
+	// By is the author, if known: Flowise stores no names.
 	By     string `json:"by"`
 	Change string `json:"change"`
 }
 
-// Changes are changes of flows, the newest first.
+// Changes are changes of flows, newest first.
 type Changes struct {
-	// Since is the day that changes were looked for from; "" for all that are kept.
+	// Since is the first day of the search, or "" for all stored changes.
 	Since   string      `json:"since"`
 	Changes []ChangeRow `json:"changes"`
-	// Elsewhere counts those that were made in Flowise's own pages.
+	// Elsewhere counts the changes made in Flowise's own UI.
 	Elsewhere int `json:"elsewhere"`
 }
 
-// Summary reports how many there are and whose.
+// Summary reports their number and authors.
 func (c Changes) Summary() string {
 	since := ""
 	if c.Since != "" {
@@ -76,8 +75,7 @@ func (c Changes) Summary() string {
 		present.Clip(last.Name, 60), last.By, last.At.UTC().Format(minute), present.Clip(last.Change, 120))
 }
 
-// listChanges looks at the server first, so that what was edited a moment ago is
-// among them.
+// listChanges reads the server first, so that recent edits are included.
 func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in ChangeFilter) (Changes, error) {
 	since, until, err := h.period(in)
 	if err != nil {
@@ -112,7 +110,7 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 // Last is the last change of a flow.
 type Last struct{ ChangeRow }
 
-// Summary says who, when and what.
+// Summary reports author, time and change.
 func (l Last) Summary() string {
 	text := fmt.Sprintf("%s was changed last by %s, at %s", present.Clip(l.Name, 60), l.By, l.At.UTC().Format(minute))
 	if l.By == site.NotKnown {
@@ -121,10 +119,10 @@ func (l Last) Summary() string {
 	return text + ": " + present.Clip(l.Change, 200)
 }
 
-// minute is the form of a moment in a sentence.
+// minute is the time format of messages.
 const minute = "2006-01-02 15:04 UTC"
 
-// lastChange tells who changed a flow last, and when. It looks at the server first.
+// lastChange returns the last change of a flow. It reads the server first.
 func (h *Historian) lastChange(ctx context.Context, call domainkit.Call, in site.FlowRef) (Last, error) {
 	f, err := h.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -142,15 +140,15 @@ func (h *Historian) lastChange(ctx context.Context, call domainkit.Call, in site
 	}
 	row, err := h.rowOf(ctx, call, list[0])
 	if site.MadeBy(list[0]) != site.ByManifold && !f.UpdatedDate.IsZero() {
-		row.At = f.UpdatedDate // and not when it was seen here
+		row.At = f.UpdatedDate // not the time at which it was noticed
 	}
 	return Last{row}, err
 }
 
-// changesKept bounds how many changes of a period are looked at.
+// changesKept bounds the changes of a period that are read.
 const changesKept = 1000
 
-// period gives from when to when changes are wanted.
+// period returns the start and end of the search.
 func (h *Historian) period(in ChangeFilter) (since, until time.Time, err error) {
 	now := h.site.Now().UTC()
 	since, until = now.AddDate(0, 0, -1).Truncate(24*time.Hour), now.AddDate(0, 0, 1)
@@ -166,12 +164,12 @@ func (h *Historian) period(in ChangeFilter) (since, until time.Time, err error) 
 		}
 	}
 	if in.Until != "" {
-		until = until.AddDate(0, 0, 1) // the day belongs to it
+		until = until.AddDate(0, 0, 1) // the last day is included
 	}
 	return since, until, nil
 }
 
-// rowOf words one version by what it changed in the one before.
+// rowOf describes one version by its differences from the one before.
 func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Version) (ChangeRow, error) {
 	row := ChangeRow{At: v.CreatedAt, Name: present.Clip(v.Name, 80), ChatflowID: v.ChatflowID, Version: v.Label, By: site.MadeBy(v), Change: v.Reason}
 	if v.RunID != "" && row.By == site.ByManifold {
@@ -182,7 +180,7 @@ func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Vers
 	}
 	before, old, err := h.site.Data.Version(ctx, call.Instance, v.ChatflowID, fmt.Sprint(v.Number-1))
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
-		return row, nil // it is no longer kept
+		return row, nil // no longer stored
 	}
 	if err != nil {
 		return row, err
@@ -200,8 +198,8 @@ func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Vers
 	return row, nil
 }
 
-// difference words what makes one graph of another; "" where nothing does, or one
-// of them cannot be read.
+// difference describes the differences between two graphs. It returns "" if there are none or a
+// graph cannot be read.
 func (h *Historian) difference(ctx context.Context, call domainkit.Call, before, after string) string {
 	if before == after {
 		return ""

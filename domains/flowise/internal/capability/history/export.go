@@ -14,25 +14,24 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/transfer"
 )
 
-// Exported is a flow as a file.
+// Exported describes an exported flow.
 type Exported struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
 	File       string `json:"file"`
 	Bytes      int    `json:"bytes"`
-	// Credentials and Variables must be there under these names where it goes.
+	// Credentials and Variables are the names that must exist on the target server.
 	Credentials []string `json:"credentials"`
 	Variables   []string `json:"variables"`
 }
 
-// Summary reports what it is and what it needs.
+// Summary reports the file and what it needs.
 func (e Exported) Summary() string {
 	return fmt.Sprintf("%s as %s, %d bytes; it needs %s and %s where it goes", present.Clip(e.Name, 80), e.File, e.Bytes,
 		present.Count(len(e.Credentials), "credential"), present.Count(len(e.Variables), "variable"))
 }
 
-// export returns a flow as a file that another server, or a folder for version
-// control, can take.
+// export returns a flow as a file for another server or for version control.
 func (h *Historian) export(ctx context.Context, call domainkit.Call, in site.FlowRef) (domainkit.Result[Exported], error) {
 	none := domainkit.Result[Exported]{}
 	f, err := h.site.Flow(ctx, call, in.ChatflowID)
@@ -62,10 +61,9 @@ func encoded(ctx context.Context, s *site.Site, instance string, f api.Flow) (tr
 	return file, raw, err
 }
 
-// ExportAll writes the flows of a server into a folder, one file for each, and
-// tells their names; files of flows that are not there any more stay. The same
-// flows give the same bytes. Of two flows with one name the second file also has
-// its id.
+// ExportAll writes the flows of a server to a folder, one file per flow, and returns the file
+// names. It does not delete files of deleted flows. The output is deterministic. If two flows have
+// the same name, the second file name includes the id.
 func ExportAll(ctx context.Context, s *site.Site, instance, folder string) ([]string, error) {
 	client, err := s.Pool.Client(instance)
 	if err != nil {
@@ -83,7 +81,7 @@ func ExportAll(ctx context.Context, s *site.Site, instance, folder string) ([]st
 	for _, listed := range all {
 		f, err := client.GetFlow(ctx, listed.ID)
 		if api.IsKind(err, api.KindNotFound) {
-			continue // it went meanwhile
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			return out, site.Failure(err)

@@ -12,12 +12,11 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// watched is the snapshot that holds how far a server was looked at.
+// watched is the snapshot with the progress of Watch per server.
 const watched = "watched"
 
-// Watch looks at all servers again and again, until ctx ends: what was edited in
-// Flowise's own pages is kept as a version. A server that does not answer is
-// looked at again the next time.
+// Watch polls all servers until ctx ends, and stores edits made in Flowise's UI as versions. A
+// server that does not answer is retried at the next interval.
 func Watch(ctx context.Context, s *site.Site, every time.Duration) {
 	for {
 		for _, in := range s.Pool.Instances() {
@@ -33,9 +32,9 @@ func Watch(ctx context.Context, s *site.Site, every time.Duration) {
 	}
 }
 
-// Sweep keeps the present state of all flows of a server that changed since it was
-// last looked at, and tells how many they are. Flowise lists the last changed
-// first, so that little is read where little has changed.
+// Sweep stores the current state of all flows of a server that changed since the last sweep, and
+// returns their number. Flowise lists the last changed first, so Sweep reads little if little has
+// changed.
 func Sweep(ctx context.Context, s *site.Site, instance string) (int, error) {
 	client, err := s.Pool.Client(instance)
 	if err != nil {
@@ -53,7 +52,7 @@ func Sweep(ctx context.Context, s *site.Site, instance string) (int, error) {
 		}
 		old := false
 		for _, f := range got.Flows {
-			// Dates are whole seconds: what changed within the same one is looked at again.
+			// Times have a resolution of 1 s, so changes in the same second are read again.
 			if old = f.UpdatedDate.Before(until); old {
 				break
 			}
@@ -81,7 +80,7 @@ func Sweep(ctx context.Context, s *site.Site, instance string) (int, error) {
 // pageSize is how many flows are read at once, with their graphs.
 const pageSize = 50
 
-// watermark is the last change of a server that was looked at.
+// watermark returns the time of the last change that was read.
 func watermark(ctx context.Context, s *site.Site, instance string) (time.Time, error) {
 	raw, _, err := s.Data.Snapshot(ctx, instance, watched)
 	if err != nil || raw == nil {
@@ -94,8 +93,8 @@ func watermark(ctx context.Context, s *site.Site, instance string) (time.Time, e
 	return at, nil
 }
 
-// keep records a flow, unless its newest version is the same or a write of this
-// domain is just about it, which records it itself.
+// keep stores a version of a flow, unless its newest version is the same or a running write of this
+// domain will store it.
 func keep(ctx context.Context, s *site.Site, instance string, f api.Flow) (bool, error) {
 	if strings.HasPrefix(f.Name, site.TrialPrefix) {
 		return false, nil
@@ -119,7 +118,7 @@ func keep(ctx context.Context, s *site.Site, instance string, f api.Flow) (bool,
 		}
 	}
 	if total > 0 && v.CreatedAt.Before(last[0].CreatedAt) {
-		v.CreatedAt = last[0].CreatedAt // dates of the server are whole seconds
+		v.CreatedAt = last[0].CreatedAt // the server's times have a resolution of 1 s
 	}
 	_, err = s.Data.Record(ctx, v, f.FlowData)
 	return err == nil, err

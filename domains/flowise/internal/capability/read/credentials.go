@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// CredentialFilter chooses credentials.
+// CredentialFilter are the parameters of list_credentials.
 type CredentialFilter struct {
 	site.Place
 	Type  string `json:"type,omitempty" max:"100" description:"Only credentials of this type, such as openAIApi"`
@@ -27,7 +27,7 @@ type CredentialList struct {
 	Stale       bool                   `json:"stale"`
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (c CredentialList) Summary() string {
 	var names []string
 	for _, row := range c.Credentials[:min(5, len(c.Credentials))] {
@@ -57,31 +57,31 @@ func (r *Reader) listCredentials(ctx context.Context, call domainkit.Call, in Cr
 	return out, nil
 }
 
-// CredentialNeed describes what credentials are needed.
+// CredentialNeed are the parameters of a credential check.
 type CredentialNeed struct {
 	site.Place
 	Types     []string `json:"types,omitempty" max:"30" description:"Types of credentials, such as openAIApi"`
 	NodeNames []string `json:"node_names,omitempty" max:"60" description:"Kinds of nodes whose credentials are needed, such as chatOpenAI"`
 }
 
-// CredentialCheck specifies which credentials are there.
+// CredentialCheck says which of the needed credentials exist.
 type CredentialCheck struct {
 	OK      bool               `json:"ok"`
 	Found   []CredentialChoice `json:"found"`
 	Missing []string           `json:"missing"`
-	// Ambiguous are types with several credentials, of which one is to choose.
+	// Ambiguous are the types with several credentials to choose from.
 	Ambiguous []string `json:"ambiguous"`
 	Stale     bool     `json:"stale"`
 }
 
-// CredentialChoice is a credential that fits a need.
+// CredentialChoice is a credential that satisfies a need.
 type CredentialChoice struct {
 	Type         string `json:"type"`
 	CredentialID string `json:"credential_id"`
 	Name         string `json:"name"`
 }
 
-// Summary says yes or no, and what is missing.
+// Summary reports whether all exist, and what is missing.
 func (c CredentialCheck) Summary() string {
 	if !c.OK {
 		return "no, there is no credential of type " + strings.Join(c.Missing, ", none of type ")
@@ -128,7 +128,7 @@ func (r *Reader) checkCredentials(ctx context.Context, call domainkit.Call, in C
 	return out, nil
 }
 
-// needs gives, for each need, the types of which one will do.
+// needs returns, for each need, the alternative credential types.
 func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) ([][]string, error) {
 	defs, err := r.site.Definitions(ctx, instance)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) 
 		def, near := site.FindNode(defs, name)
 		kinds := typesCalled(defs, name)
 		switch {
-		case def == nil && len(kinds) > 0: // a company, whose credential is meant
+		case def == nil && len(kinds) > 0: // a vendor's name stands for its credential
 			add(kinds...)
 			continue
 		case def == nil:
@@ -164,8 +164,8 @@ func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) 
 	return out, nil
 }
 
-// typesCalled are the types of credentials that a word means: the one that is called so,
-// or those that begin with it, such as pineconeApi for Pinecone.
+// typesCalled returns the credential types for a word: the one with that name, or those that start
+// with it, such as pineconeApi for Pinecone.
 func typesCalled(defs *knowledge.Snapshot, word string) []string {
 	want := strings.ReplaceAll(site.Plain(word), " ", "")
 	var out []string

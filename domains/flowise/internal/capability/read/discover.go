@@ -21,10 +21,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Nothing is a call without parameters.
+// Nothing are the parameters of a capability without parameters.
 type Nothing struct{}
 
-// Instances are the servers that can be worked on.
+// Instances are the configured servers.
 type Instances struct {
 	Instances []InstanceRow `json:"instances"`
 }
@@ -34,12 +34,12 @@ type InstanceRow struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Default bool   `json:"default"`
-	// Version is empty where the server does not answer.
+	// Version is empty if the server does not answer.
 	Version string `json:"version"`
 	Up      bool   `json:"up"`
 }
 
-// Summary reports how many answer.
+// Summary reports which servers answer.
 func (i Instances) Summary() string {
 	var up []string
 	for _, row := range i.Instances {
@@ -53,7 +53,7 @@ func (i Instances) Summary() string {
 func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing) (Instances, error) {
 	all := r.site.Pool.Instances()
 	out := Instances{Instances: make([]InstanceRow, len(all))}
-	var group errgroup.Group // those that do not answer are waited for at the same time
+	var group errgroup.Group // wait concurrently for those that do not answer
 	for i, in := range all {
 		group.Go(func() error {
 			client, err := r.site.Pool.Client(in.ID)
@@ -61,7 +61,7 @@ func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing)
 				return site.Failure(err)
 			}
 			row := InstanceRow{ID: in.ID, Title: in.Title, Default: in.Default}
-			// A server that does not answer is what this tells, not a failure of it.
+			// A server that does not answer is a result, not a failure of the call.
 			if version, err := client.Version(ctx); err == nil {
 				row.Version, row.Up = version, true
 			}
@@ -72,23 +72,22 @@ func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing)
 	return out, group.Wait()
 }
 
-// allTypes leaves the type of a flow open.
+// allTypes matches every type of flow.
 const allTypes = "ALL"
 
-// Which specifies which chatflows are meant.
+// Which selects chatflows.
 type Which struct {
-	// Type is ALL by default: people say chatflow for a flow of any type.
+	// Type is ALL by default, because people say chatflow for any type of flow.
 	Type     string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
 	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
 	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, a model, or a credential by its name"`
 	Category string `json:"category,omitempty" max:"200" description:"Only flows of this category, which people also call their folder"`
-	// UnchangedSince leaves out what anybody changed on that day or later, UnchangedUntil
-	// ends that time.
+	// UnchangedSince and UnchangedUntil select flows that nobody changed in this period.
 	UnchangedSince string `json:"unchanged_since,omitempty" format:"date" description:"Only flows that nobody changed since this day"`
 	UnchangedUntil string `json:"unchanged_until,omitempty" format:"date" description:"Last day of the time in which nobody changed them; today unless given"`
 }
 
-// FlowFilter chooses chatflows for a list.
+// FlowFilter are the parameters of list_chatflows.
 type FlowFilter struct {
 	site.Place
 	Which
@@ -103,17 +102,17 @@ type FlowRow struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Flows is a list of chatflows, the last changed first.
+// Flows is a list of chatflows, last changed first.
 type Flows struct {
 	Chatflows []FlowRow `json:"chatflows"`
 	Total     int       `json:"total"`
-	// Cut means that the server has more flows than were looked at.
+	// Cut means that the server has more flows than were read.
 	Cut bool `json:"cut,omitempty"`
 
-	since, until string // in which nobody changed them
+	since, until string // of the filter, for Summary
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (f Flows) Summary() string {
 	var names []string
 	for _, row := range f.Chatflows[:min(5, len(f.Chatflows))] {
@@ -144,8 +143,8 @@ func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 	return out, nil
 }
 
-// meant are the chatflows of a server that are meant, the last changed first; cut says
-// that the server has more than were looked at.
+// meant returns the selected chatflows of a server, last changed first. cut reports that the server
+// has more than were read.
 func (r *Reader) meant(ctx context.Context, call domainkit.Call, in Which) (all []api.Flow, cut bool, err error) {
 	client, err := r.site.Pool.Client(call.Instance)
 	if err != nil {
@@ -173,8 +172,8 @@ func (r *Reader) meant(ctx context.Context, call domainkit.Call, in Which) (all 
 	return all, cut, err
 }
 
-// unchanged leaves the flows that nobody changed between two days. Flowise keeps only when
-// a flow was changed last; what was changed later as well is told by the kept versions.
+// unchanged filters flows to those that nobody changed between two days. Flowise only stores the
+// time of the last change, so for flows changed later, the stored versions decide.
 func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.Flow, in Which) ([]api.Flow, error) {
 	until := cmp.Or(in.UnchangedUntil, r.site.Now().UTC().Format(time.DateOnly))
 	within := func(at time.Time) bool {
@@ -202,14 +201,14 @@ func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.F
 	return out, nil
 }
 
-// inCategory reports whether a flow is in a category; several are separated by
+// inCategory reports whether a flow is in a category; a flow's categories are separated by
 // semicolons.
 func inCategory(f api.Flow, wanted string) bool {
 	return f.Category != nil && slices.ContainsFunc(strings.Split(*f.Category, ";"), func(c string) bool { return site.SameName(c, wanted) })
 }
 
-// using tells of graphs whether they use what words mean: a node or a component
-// whose kind, label or category has all of them, or a model that is called so.
+// using returns a filter for graphs that use what the words describe: a node or component whose
+// kind, label or category contains all words, or a model with that name.
 func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) (func(flowData string) bool, error) {
 	defs, err := r.site.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -235,8 +234,8 @@ func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) 
 	}, nil
 }
 
-// credentialCalled returns the id of the one credential that has this name; "" where
-// there is none, or the server does not tell.
+// credentialCalled returns the id of the only credential with this name, or "" if there is none or
+// the server does not answer.
 func (r *Reader) credentialCalled(ctx context.Context, call domainkit.Call, name string) string {
 	all, _, err := r.site.Credentials(ctx, call.Instance)
 	if err != nil {
@@ -269,13 +268,13 @@ type FlowFacts struct {
 	Deployed    bool           `json:"deployed"`
 	IsPublic    bool           `json:"is_public"`
 	Category    string         `json:"category,omitempty"`
-	// Does says in a few sentences what the flow does.
+	// Does describes in a few sentences what the flow does.
 	Does      string    `json:"does"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Summary reports what the flow is made of.
+// Summary describes the flow.
 func (f FlowFacts) Summary() string {
 	text := fmt.Sprintf("%s (%s): %s, %s", present.Clip(f.Name, 80), f.Type, present.Count(f.NodeCount, "node"), present.Count(f.EdgeCount, "connection"))
 	if f.Does != "" {
@@ -294,13 +293,13 @@ func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.F
 	if err != nil {
 		return FlowFacts{}, err
 	}
-	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil { // one that cannot be read has its facts all the same
+	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil { // an unreadable graph still has the other facts
 		out.Does = present.Clip(explain(g, site.KindOf(f.Type), defs).Text, 600)
 	}
 	return out, nil
 }
 
-// factsOf describes a flow; one whose graph cannot be read has no nodes.
+// factsOf describes a flow; without nodes if its graph is unreadable.
 func factsOf(f api.Flow) FlowFacts {
 	out := FlowFacts{
 		ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: site.HashOf(f.FlowData), StateSHA256: site.StateHash(f), NodeTypes: map[string]int{},

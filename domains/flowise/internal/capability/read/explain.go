@@ -16,7 +16,7 @@ type Explained struct {
 	Explanation
 }
 
-// Summary is what it does.
+// Summary returns the shortened description.
 func (e Explained) Summary() string {
 	return present.Clip(present.Clip(e.Name, 60)+": "+e.Text, 290)
 }

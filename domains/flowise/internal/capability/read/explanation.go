@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Explanation is what a flow does. The same graph gives the same words.
+// Explanation describes what a flow does. It is deterministic.
 type Explanation struct {
 	Text string `json:"text"`
-	// Parts are what it is made of, by what they do.
+	// Parts of the flow by their function.
 	Answers   []string `json:"answers_with"`
 	Models    []string `json:"models"`
 	Prompts   []string `json:"prompts"`
@@ -21,11 +21,11 @@ type Explanation struct {
 	Documents []string `json:"documents"`
 	Tools     []string `json:"tools"`
 	Guards    []string `json:"guards"`
-	// Steps are those of an agent flow, in the order of its connections.
+	// Steps are the steps of an agent flow in the order of its connections.
 	Steps []string `json:"steps"`
 }
 
-// explain explains a graph.
+// explain describes a graph.
 func explain(g *flow.Graph, kind flow.Kind, defs flow.Definitions) Explanation {
 	var out Explanation
 	for _, p := range flow.Places(g, defs) {
@@ -70,7 +70,7 @@ func (e *Explanation) place(g *flow.Graph, p flow.Place) {
 	}
 }
 
-// source reports where a loader takes its documents from.
+// source returns where a loader reads its documents.
 func source(p flow.Place) string {
 	for _, name := range []string{"url", "webUrl", "link"} {
 		if at := p.Text(name); at != "" {
@@ -80,7 +80,7 @@ func source(p flow.Place) string {
 	return ""
 }
 
-// steps are the nodes of an agent flow in the order in which they can be reached.
+// steps returns the nodes of an agent flow in the order in which they are reached.
 func steps(g *flow.Graph) []string {
 	next := map[string][]string{}
 	for _, e := range g.Edges() {
@@ -111,7 +111,7 @@ func steps(g *flow.Graph) []string {
 
 const maxSteps = 30
 
-// words puts the parts into sentences.
+// words formats the parts as sentences.
 func (e *Explanation) words(kind flow.Kind) string {
 	var out []string
 	say := func(items []string, one string) {
@@ -149,7 +149,7 @@ func unique(items []string) []string {
 	return out
 }
 
-// list names the first of them.
+// list joins the first items.
 func list(items []string) string {
 	const most = 6
 	if len(items) > most {

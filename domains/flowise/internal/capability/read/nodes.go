@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// NodeFilter chooses kinds of nodes.
+// NodeFilter are the parameters of list_nodes.
 type NodeFilter struct {
 	site.Place
 	Category string `json:"category,omitempty" max:"60" description:"Only nodes of this category, such as Chat Models"`
@@ -40,7 +40,7 @@ type NodeList struct {
 	Flowise     string         `json:"flowise_version"`
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (n NodeList) Summary() string {
 	var names []string
 	for _, row := range n.Nodes[:min(6, len(n.Nodes))] {
@@ -84,13 +84,13 @@ func hasWords(def *knowledge.Definition, words []string) bool {
 	})
 }
 
-// NodeQuery names a kind of node.
+// NodeQuery identifies a kind of node.
 type NodeQuery struct {
 	site.Place
 	Name string `json:"name" min:"1" max:"100" description:"Name or label of the node, such as chatOpenAI"`
 }
 
-// NodeFacts describes a kind of node: what it takes and gives.
+// NodeFacts describes the inputs and outputs of a kind of node.
 type NodeFacts struct {
 	Name        string       `json:"name"`
 	Label       string       `json:"label"`
@@ -105,7 +105,7 @@ type NodeFacts struct {
 	Omitted     int          `json:"omitted_params,omitempty"`
 }
 
-// NodeAnchor is an input that connections end at.
+// NodeAnchor is an input for connections.
 type NodeAnchor struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -113,7 +113,7 @@ type NodeAnchor struct {
 	Required bool   `json:"required,omitempty"`
 }
 
-// NodeParam is an input that holds a value.
+// NodeParam is an input with a value.
 type NodeParam struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
@@ -122,7 +122,7 @@ type NodeParam struct {
 	Options  []string `json:"options,omitempty"`
 }
 
-// Summary reports how much there is of it.
+// Summary reports the number of inputs.
 func (n NodeFacts) Summary() string {
 	return fmt.Sprintf("%s (%s, version %v): %s, %s", n.Name, n.Category, n.Version, present.Count(len(n.Params)+n.Omitted, "parameter"), present.Count(len(n.Anchors), "anchor"))
 }
@@ -139,7 +139,7 @@ func (r *Reader) getNode(ctx context.Context, call domainkit.Call, in NodeQuery)
 	return domainkit.Result[NodeFacts]{Facts: describeNode(def), Artifacts: map[string]any{"definition": def.Raw}}, nil
 }
 
-// Bounds of a description.
+// Limits of a description.
 const (
 	maxNodeOptions = 12
 	maxDefault     = 80
@@ -173,7 +173,7 @@ func describeNode(def *knowledge.Definition) NodeFacts {
 	return out
 }
 
-// OutputsOf names what a kind of node gives.
+// OutputsOf returns the outputs of a kind of node.
 func OutputsOf(def *knowledge.Definition) []string {
 	out := []string{}
 	for _, o := range def.Outputs {
@@ -185,7 +185,7 @@ func OutputsOf(def *knowledge.Definition) []string {
 	return out
 }
 
-// shortDefault leaves out defaults that are long texts.
+// shortDefault returns a default value, or nil if it is long.
 func shortDefault(raw json.RawMessage) any {
 	if len(raw) == 0 || len(raw) > maxDefault {
 		return nil

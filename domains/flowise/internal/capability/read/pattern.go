@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// PatternFilter chooses patterns.
+// PatternFilter are the parameters of a search for patterns.
 type PatternFilter struct {
 	Query    string `json:"query,omitempty" max:"300" description:"Words of what it shall be good for"`
 	Category string `json:"category,omitempty" enum:"rag,tool_agent,agentflow,conversational,custom" description:"Only patterns of this category"`
@@ -23,13 +23,13 @@ type PatternFilter struct {
 	Limit    int    `json:"limit" default:"10" min:"1" max:"20" description:"How many at most"`
 }
 
-// PatternList is a list of patterns, the best first.
+// PatternList is a list of patterns, best first.
 type PatternList struct {
 	Patterns []site.PatternFacts `json:"patterns"`
 	Total    int                 `json:"total"`
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (p PatternList) Summary() string {
 	var names []string
 	for _, row := range p.Patterns[:min(5, len(p.Patterns))] {
@@ -66,13 +66,13 @@ func (r *Reader) searchPatterns(ctx context.Context, call domainkit.Call, in Pat
 	return out, nil
 }
 
-// UsePattern names a pattern to begin a new flow with.
+// UsePattern are the parameters of use_pattern.
 type UsePattern struct {
 	site.PatternRef
 	AnySchema bool `json:"any_schema,omitempty" description:"Also when the definitions of its nodes have changed"`
 }
 
-// usePattern returns the graph of a pattern, as the base of a new flow.
+// usePattern returns the graph of a pattern as the base of a new flow.
 func (r *Reader) usePattern(ctx context.Context, call domainkit.Call, in UsePattern) (domainkit.Result[site.PatternFacts], error) {
 	p, err := r.site.Usable(ctx, call, in.PatternID, in.AnySchema)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *Reader) usePattern(ctx context.Context, call domainkit.Call, in UsePatt
 	return domainkit.Result[site.PatternFacts]{Facts: site.SavedPattern(p), Artifacts: map[string]any{site.ArtifactFlow: p.FlowData}}, nil
 }
 
-// PatternPresence reports whether there is a pattern.
+// PatternPresence says whether a pattern exists.
 type PatternPresence struct {
 	Found     bool   `json:"found"`
 	PatternID int64  `json:"pattern_id"`

@@ -1,5 +1,5 @@
-// Package read finds and shows what is there: instances, flows, nodes, templates,
-// credentials, versions and patterns. Nothing here changes anything.
+// Package read has the capabilities that only read: they find and describe instances, flows, nodes,
+// templates, credentials, versions and patterns.
 package read
 
 import (
@@ -13,14 +13,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Reader holds the capabilities that read.
+// Reader has the capabilities that read.
 type Reader struct{ site *site.Site }
 
-// New makes them for some servers.
+// New returns a Reader.
 func New(s *site.Site) *Reader { return &Reader{s} }
 
-// Register adds the capabilities; what the types cannot say of them stands in
-// the manifest.
+// Register adds the capabilities. What the Go types cannot express is in the manifest.
 func (r *Reader) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_instances"}, r.listInstances),
@@ -44,8 +43,8 @@ func (r *Reader) Register(svc *domainkit.Service) error {
 	)
 }
 
-// ordinary words stand in labels, and in what people say of anything: as values to
-// search by they would contest the one that is meant.
+// ordinary are words that occur in labels and in messages about anything; as vocabulary they would
+// compete with the intended words.
 var ordinary = strings.Fields(`
 	act add advanced and api backed base basic book browser builder by character chatflow chatflows code collection compact content create current
 	custom data date delete directory edit existing execute file files filter find flow folder for from function get human input interpreter item key
@@ -53,9 +52,8 @@ var ordinary = strings.Fields(`
 	response run search select set simple single source start state sticky store storage structured system template templates test text thinking time
 	toolkit type update upload use user value variable vector view web window with write`)
 
-// subjects are the words of the labels of nodes, as words to search by: what kinds
-// of things nodes and templates are about, so that a sentence names them surely.
-// Words of categories and of many labels say too little.
+// subjects returns metadata with the words of node labels as vocabulary, so that messages about
+// nodes and templates are recognized reliably. Words of categories and of many labels are left out.
 func (r *Reader) subjects() contracts.Metadata {
 	const most = 12
 	times, common := map[string]int{}, map[string]bool{}

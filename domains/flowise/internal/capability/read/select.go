@@ -12,13 +12,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Selection says to which chatflows something is to be done, one by one.
+// Selection selects the chatflows of a bulk action.
 type Selection struct {
 	site.Place
 	Which
 }
 
-// SelectedRow is one of them, as it was when it was looked at.
+// SelectedRow is a selected chatflow with its state at the selection.
 type SelectedRow struct {
 	Value       string `json:"value"`
 	Label       string `json:"label"`
@@ -26,13 +26,13 @@ type SelectedRow struct {
 	StateSHA256 string `json:"state_sha256"`
 }
 
-// Selected are the chatflows that are meant, the last changed first.
+// Selected are the selected chatflows, last changed first.
 type Selected struct {
 	Chatflows []SelectedRow `json:"chatflows"`
 	Total     int           `json:"total"`
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (s Selected) Summary() string {
 	if s.Total == 0 {
 		return "no chatflow is like that"
@@ -44,11 +44,11 @@ func (s Selected) Summary() string {
 	return fmt.Sprintf("%s: %s", present.Count(s.Total, "chatflow"), strings.Join(names, ", "))
 }
 
-// mostSelected bounds how many are handled at once: each has a gate that somebody reads.
+// mostSelected bounds a bulk action: each flow has a gate that a person reads.
 const mostSelected = 25
 
-// selectChatflows returns all that are meant, or refuses: never some of them, and never all
-// flows because nothing was said of them.
+// selectChatflows returns all selected chatflows or refuses. It never returns only a part, and
+// never all flows because no filter was given.
 func (r *Reader) selectChatflows(ctx context.Context, call domainkit.Call, in Selection) (Selected, error) {
 	if in.Query == "" && in.Uses == "" && in.Category == "" && in.UnchangedSince == "" && in.UnchangedUntil == "" {
 		return Selected{}, domainkit.Refusef(contracts.ErrInvalidParameters, "say which chatflows: those that use something, those of a folder, or those that nobody changed since a day")

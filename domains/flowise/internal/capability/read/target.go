@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Target is what somebody calls a chatflow.
+// Target are the parameters of resolve_target.
 type Target struct {
 	site.Place
 	Query    string `json:"query,omitempty" max:"200" description:"Name of the chatflow, or words of it; nothing lists the last changed"`
@@ -20,8 +20,8 @@ type Target struct {
 	OfferNew bool   `json:"offer_new,omitempty" description:"Offer to create a new chatflow too"`
 }
 
-// deletedFlows are those of which versions are kept and which the server has no
-// more, the last changed first.
+// deletedFlows returns the flows with stored versions that the server no longer has, last changed
+// first.
 func (r *Reader) deletedFlows(ctx context.Context, call domainkit.Call, kind string, live []api.Flow) ([]api.Flow, error) {
 	kept, err := r.site.Data.Flows(ctx, call.Instance)
 	if err != nil {
@@ -40,25 +40,25 @@ func (r *Reader) deletedFlows(ctx context.Context, call domainkit.Call, kind str
 	return out, nil
 }
 
-// Match is a chatflow to choose.
+// Match is a chatflow that a search found.
 type Match struct {
 	Value     string `json:"value"`
 	Label     string `json:"label"`
 	Detail    string `json:"detail,omitempty"`
 	Name      string `json:"name"`
 	UpdatedAt string `json:"updated_at"`
-	// Exact means that the name is the one that was asked for.
+	// Exact means that the name equals the query.
 	Exact bool `json:"exact"`
 }
 
-// Matches are the chatflows that fit, the best first.
+// Matches are the chatflows found, best first.
 type Matches struct {
 	Matches []Match `json:"matches"`
-	// Cut means that the server has more flows than were looked at.
+	// Cut means that the server has more flows than were read.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (m Matches) Summary() string {
 	if len(m.Matches) == 1 {
 		return "found " + m.Matches[0].Label + site.CutNote(m.Cut)
@@ -66,13 +66,13 @@ func (m Matches) Summary() string {
 	return present.Count(len(m.Matches), "chatflow") + " to choose from" + site.CutNote(m.Cut)
 }
 
-// maxMatches is how many a person can choose from.
+// maxMatches bounds the choices of a person.
 const maxMatches = 10
 
-// newFlow is the value of the choice to create a new chatflow.
+// newFlow is the choice to create a new chatflow.
 const newFlow = "new"
 
-// notCalledSo says of a match what was asked for where that is not its name.
+// notCalledSo returns the query for the label of a match with another name.
 func notCalledSo(query string, exact bool) string {
 	if exact || strings.TrimSpace(query) == "" {
 		return ""
@@ -113,7 +113,7 @@ func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 	return out, nil
 }
 
-// loadFlow reads a flow once, whole, for all later steps.
+// loadFlow reads a whole flow once for all later steps.
 func (r *Reader) loadFlow(ctx context.Context, call domainkit.Call, in site.FlowRef) (domainkit.Result[present.Digest], error) {
 	f, g, err := r.site.GraphOf(ctx, call, in.ChatflowID)
 	if err != nil {

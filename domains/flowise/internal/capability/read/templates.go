@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// TemplateFilter chooses templates.
+// TemplateFilter are the parameters of list_templates.
 type TemplateFilter struct {
 	site.Place
 	Query string `json:"query,omitempty" max:"200" description:"Words of the name, use case or description"`
@@ -28,7 +28,7 @@ type TemplateList struct {
 	Stale bool `json:"stale"`
 }
 
-// Summary names the first of them.
+// Summary lists the first ones.
 func (t TemplateList) Summary() string {
 	var names []string
 	for _, row := range t.Templates[:min(5, len(t.Templates))] {

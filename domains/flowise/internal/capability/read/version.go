@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// VersionFilter chooses versions.
+// VersionFilter are the parameters of list_versions.
 type VersionFilter struct {
 	site.FlowRef
 	Limit int `json:"limit" default:"20" min:"1" max:"60" description:"How many at most"`
@@ -27,23 +27,23 @@ type VersionRow struct {
 	Reason    string    `json:"reason"`
 	SHA256    string    `json:"sha256"`
 	CreatedAt time.Time `json:"created_at"`
-	// By is who made it, as far as that is known; RunID is the run that did.
+	// By is the author, if known; RunID is the run that wrote it.
 	By    string `json:"by"`
 	RunID string `json:"run_id,omitempty"`
-	// Current means that the flow is like this now.
+	// Current means that the flow has this version now.
 	Current bool `json:"current"`
 }
 
-// Versions are the versions of a flow, the newest first.
+// Versions are the versions of a flow, newest first.
 type Versions struct {
 	ChatflowID string       `json:"chatflow_id"`
 	Versions   []VersionRow `json:"versions"`
 	Total      int          `json:"total"`
-	// EditedElsewhere means that the flow is like none of them now.
+	// EditedElsewhere means that the current flow equals none of them.
 	EditedElsewhere bool `json:"edited_elsewhere"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (v Versions) Summary() string {
 	text := present.Count(v.Total, "version")
 	if len(v.Versions) > 0 {
@@ -65,7 +65,7 @@ func (r *Reader) listVersions(ctx context.Context, call domainkit.Call, in Versi
 	switch {
 	case err == nil:
 		current = site.HashOf(f.FlowData)
-	case total == 0 || !site.IsNotFound(err): // the versions of a deleted flow can be listed
+	case total == 0 || !site.IsNotFound(err): // versions of a deleted flow can be listed
 		return Versions{}, err
 	}
 	out := Versions{ChatflowID: in.ChatflowID, Total: total, EditedElsewhere: total > 0 && current != ""}
@@ -80,21 +80,21 @@ func (r *Reader) listVersions(ctx context.Context, call domainkit.Call, in Versi
 	return out, nil
 }
 
-// VersionPair names two versions.
+// VersionPair identifies two versions.
 type VersionPair struct {
 	site.FlowRef
 	From string `json:"from,omitempty" max:"60" description:"The earlier version, such as v2; the one before the later one unless given"`
 	To   string `json:"to,omitempty" max:"60" description:"The later version; the flow as it is now unless given"`
 }
 
-// VersionDiff is what changed between two versions.
+// VersionDiff is the difference between two versions.
 type VersionDiff struct {
 	ChatflowID string          `json:"chatflow_id"`
 	From       string          `json:"from"`
 	To         string          `json:"to"`
 	Same       bool            `json:"same"`
 	Changes    present.Changes `json:"changes"`
-	// Rows are the changes one by one, each from what to what.
+	// Rows are the individual changes.
 	Rows []ChangeRow `json:"rows"`
 }
 
@@ -103,7 +103,7 @@ type ChangeRow struct {
 	Change string `json:"change"`
 }
 
-// Summary reports what changed from what to what.
+// Summary reports the first changes.
 func (v VersionDiff) Summary() string {
 	var first []string
 	for _, row := range v.Rows[:min(3, len(v.Rows))] {
@@ -159,14 +159,14 @@ func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 	}, nil
 }
 
-// versionBefore is the newest version before the later one that is another than it.
+// versionBefore returns the newest version before the later one that differs from it.
 func (r *Reader) versionBefore(ctx context.Context, call domainkit.Call, in VersionPair, after string) (string, error) {
 	list, _, err := r.site.Data.Versions(ctx, call.Instance, in.ChatflowID, 60)
 	if err != nil {
 		return "", err
 	}
 	passed := in.To == ""
-	for _, v := range list { // the newest first
+	for _, v := range list { // newest first
 		if passed && v.SHA256 != site.HashOf(after) {
 			return v.Label, nil
 		}
@@ -175,7 +175,7 @@ func (r *Reader) versionBefore(ctx context.Context, call domainkit.Call, in Vers
 	return "", domainkit.Refusef(contracts.ErrNotFound, "there is no version of the flow before that")
 }
 
-// laterVersion returns the version to compare with, or the flow as it is now.
+// laterVersion returns the version to compare with, or the current flow.
 func (r *Reader) laterVersion(ctx context.Context, call domainkit.Call, in VersionPair) (name, flowData string, err error) {
 	if in.To == "" {
 		f, err := r.site.Flow(ctx, call, in.ChatflowID)

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// FlowPresence reports whether there is a flow.
+// FlowPresence says whether a flow exists.
 type FlowPresence struct {
 	Found      bool   `json:"found"`
 	ChatflowID string `json:"chatflow_id"`
@@ -17,7 +17,7 @@ type FlowPresence struct {
 	SHA256     string `json:"sha256,omitempty"`
 }
 
-// Summary reports whether it is there.
+// Summary reports whether it exists.
 func (f FlowPresence) Summary() string {
 	if f.Found {
 		return "there is the chatflow " + present.Clip(f.Name, 80)

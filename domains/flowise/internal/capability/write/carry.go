@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/transfer"
 )
 
-// Promotion takes a flow from one server to another.
+// Promotion are the parameters of a promotion: copying a flow to another server.
 type Promotion struct {
 	site.FlowRef
 	policy.Base
@@ -44,9 +44,9 @@ func promotion(ctx context.Context, w *Writer, call domainkit.Call, in Promotion
 	return carry(ctx, w, call, file, fmt.Sprintf("taken from %s to %s", from, in.To))
 }
 
-// carry plans that the flow of a file is on the server of the call: a new one, or
-// in place of the one that has its name. Credentials and variables are those of
-// the same names there; what is missing is refused, by name.
+// carry plans that the server of the call gets the flow of a file, as a new flow or in place of the
+// one with its name. Credentials and variables are matched by name; missing ones are refused by
+// name.
 func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, did string) (plan, error) {
 	client, err := w.site.Pool.Client(call.Instance)
 	if err != nil {
@@ -78,7 +78,7 @@ func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.Fi
 	return placed(ctx, w, call, file, now, next, plan{did: did, checked: &checked})
 }
 
-// withOps returns a graph after ops, as it is where there are none.
+// withOps applies ops to a graph; without ops it is unchanged.
 func withOps(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, ops []json.RawMessage, kind flow.Kind) (string, error) {
 	if len(ops) == 0 {
 		return string(g.FlowData()), nil
@@ -93,7 +93,7 @@ func withOps(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph,
 	return string(made.FlowData), nil
 }
 
-// placed plans that a graph is a new flow, or that of the flow that has its name.
+// placed plans that a graph becomes a new flow, or the graph of the flow with its name.
 func placed(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, now api.Flow, next string, p plan) (plan, error) {
 	p.at = call.Instance
 	before := now.FlowData
@@ -117,7 +117,7 @@ func placed(ctx context.Context, w *Writer, call domainkit.Call, file transfer.F
 	return p, err
 }
 
-// variablesThere refuses a graph that uses variables which a server does not have.
+// variablesThere refuses a graph that uses variables missing on a server.
 func variablesThere(ctx context.Context, client *api.Client, instance string, wanted []string) error {
 	if len(wanted) == 0 {
 		return nil
@@ -135,8 +135,8 @@ func variablesThere(ctx context.Context, client *api.Client, instance string, wa
 	return domainkit.Refusef(contracts.ErrPrecondition, "%s has no variable %s; create it there first", instance, strings.Join(missing, ", "))
 }
 
-// rebinding are the ops that bind the credentials of the same names and types on
-// another server.
+// rebinding returns the ops that bind the credentials with the same names and types on another
+// server.
 func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.Graph, file transfer.File) ([]json.RawMessage, error) {
 	defs, err := s.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -172,8 +172,8 @@ func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.G
 	return ops, nil
 }
 
-// calledSo returns the flow of a server that has this name; several are refused, and
-// none is a flow without an id.
+// calledSo returns the flow of a server with this name, or a flow without an id if there is none.
+// It refuses several.
 func calledSo(ctx context.Context, client *api.Client, instance, name string) (api.Flow, error) {
 	all, _, err := site.AllFlows(ctx, client, "")
 	if err != nil {
@@ -193,11 +193,11 @@ func calledSo(ctx context.Context, client *api.Client, instance, name string) (a
 	return api.Flow{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has %d flows called %q; rename all but one of them first", instance, len(same), name)
 }
 
-// carrying is what both have.
+// carrying is implemented by the parameters of both.
 type carrying interface{ Bound() policy.Base }
 
-// addCarrying adds a write that makes a flow, or changes the one that has its name,
-// on the server that to gives.
+// addCarrying adds a write that creates a flow, or changes the one with its name, on the server
+// that to returns.
 func addCarrying[In carrying](w *Writer, svc *domainkit.Service, name string, schema json.RawMessage, md contracts.Metadata, thought func(context.Context, *Writer, domainkit.Call, In) (plan, error), to func(In, domainkit.Call) string) error {
 	think := func(ctx context.Context, call domainkit.Call, in In) (plan, error) { return thought(ctx, w, call, in) }
 	w.planners[name] = planOf(func(ctx context.Context, call domainkit.Call, in In) (plan, error) {
@@ -229,7 +229,7 @@ func addCarrying[In carrying](w *Writer, svc *domainkit.Service, name string, sc
 	})
 }
 
-// Withdrawal takes a promotion or an import back.
+// Withdrawal are the parameters of the compensation of a promotion or import.
 type Withdrawal struct {
 	site.FlowRef
 	policy.Base
@@ -243,7 +243,7 @@ func (w *Writer) withdraw(ctx context.Context, call domainkit.Call, f api.Flow, 
 	return w.rollback(ctx, call, f, Rollback(in))
 }
 
-// registerCarrying adds promotion, import, and what takes them back.
+// registerCarrying adds promotion, import and their compensation.
 func registerCarrying(w *Writer, svc *domainkit.Service) error {
 	var ids []string
 	for _, in := range w.site.Pool.Instances() {

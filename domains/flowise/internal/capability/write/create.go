@@ -24,8 +24,8 @@ import (
 //go:embed starters/*.json
 var starters embed.FS
 
-// Creation is a wish for a new chatflow. What it begins with is a checked
-// graph, a pattern, a template or a starter; ops go on top.
+// Creation are the parameters of create_chatflow. A new flow starts from a validated graph, a
+// pattern, a template or a starter; ops are applied on top.
 type Creation struct {
 	site.Place
 	policy.Made
@@ -39,36 +39,35 @@ type Creation struct {
 	Pattern    string `json:"pattern,omitempty" max:"120" description:"Name of a saved pattern to begin with"`
 	Category   string `json:"category,omitempty" max:"200" description:"Category to put it into, which people also call its folder"`
 	FlowData   string `json:"flow_data,omitempty" description:"The graph, which validate_flow must have passed in this run"`
-	// FromPattern counts as a use; the graph is one that was made of it.
+	// FromPattern counts as a use of the pattern; the graph was created from it.
 	FromPattern int64 `json:"from_pattern,omitempty" min:"1" description:"The pattern, by its number, that the graph was made of"`
-	// Type is no enum, since the word "chatflow" of every request would be taken
-	// for a choice.
+	// Type is not an enum, because the word "chatflow" in every request would be taken as a choice.
 	Type string     `json:"type,omitempty" pattern:"^(CHATFLOW|AGENTFLOW|MULTIAGENT)$" description:"Type of the flow: CHATFLOW, AGENTFLOW or MULTIAGENT; guessed from its nodes unless given"`
 	Ops  author.Ops `json:"ops,omitempty" description:"Edits on top, in the form of the Patch IR"`
 }
 
-// defaultReply shows that the flow works and what it was asked.
+// defaultReply shows that the flow works and repeats the question.
 const defaultReply = "You said: {{ question }}"
 
-// The model of the starters and its credential, where none is named.
+// The default model of the starters and its credential.
 const (
 	defaultCredential = "openAIApi"
 	defaultModel      = "chatOpenAI"
 )
 
-// starterReply is what a flow begins with unless something else is said.
+// starterReply is the default starter.
 const starterReply = "reply"
 
-// starterChat is what a flow begins with of which only the model is known.
+// starterChat is the starter if only a model is given.
 const starterChat = "conversation"
 
-// base is a graph that a new flow begins with.
+// base is the graph from which a new flow starts.
 type base struct {
 	flowData string
 	kind     flow.Kind
 	how      string
 	ops      author.Ops
-	// pattern is the number of the pattern, if it is one.
+	// pattern is the id of the pattern, if it is one.
 	pattern int64
 }
 
@@ -112,8 +111,7 @@ func (w *Writer) newFlow(ctx context.Context, call domainkit.Call, in Creation) 
 	return p, nil
 }
 
-// countUse counts a flow that was made of a pattern. The flow is there; a use
-// that could not be counted does not undo it.
+// countUse counts a use of a pattern. A failure is ignored, because the flow already exists.
 func (w *Writer) countUse(ctx context.Context, p plan) {
 	if p.pattern == 0 {
 		return
@@ -123,8 +121,7 @@ func (w *Writer) countUse(ctx context.Context, p plan) {
 	}
 }
 
-// compileNew makes the graph of a new flow here, so that it is also validated
-// here.
+// compileNew compiles the graph of a new flow and validates it.
 func (w *Writer) compileNew(ctx context.Context, call domainkit.Call, begin base) (string, flow.Kind, *author.Checked, error) {
 	g := flow.Empty()
 	if begin.flowData != "" {
@@ -140,7 +137,7 @@ func (w *Writer) compileNew(ctx context.Context, call domainkit.Call, begin base
 	if !compiled.OK {
 		return "", "", nil, notCompiled(compiled)
 	}
-	// What a template leaves open for its reader to fill in is told and forbids nothing.
+	// What a template leaves for its user to fill in is reported, but does not prevent the write.
 	_, checked, err := w.author.CheckChange(ctx, call.Instance, begin.flowData, string(made.FlowData), made.Kind)
 	return string(made.FlowData), made.Kind, &checked, err
 }
@@ -151,7 +148,7 @@ func notCompiled(c author.Compiled) error {
 	return refusal
 }
 
-// baseOf returns what a new flow begins with; more than one beginning is refused.
+// baseOf returns the base of a new flow; more than one is refused.
 func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (base, error) {
 	beginnings := 0
 	for _, given := range []bool{in.FlowData != "", in.Template != "", in.PatternID != 0 || in.Pattern != "", in.Starter != ""} {
@@ -191,7 +188,7 @@ func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 	return readStarter(cmp.Or(in.Starter, starterReply), in, speaks)
 }
 
-// patternOf finds the pattern to begin with, by its number or its name.
+// patternOf finds the pattern by its id or name.
 func (w *Writer) patternOf(ctx context.Context, call domainkit.Call, in Creation) (store.Pattern, error) {
 	id := in.PatternID
 	if id == 0 {
@@ -212,7 +209,7 @@ func (w *Writer) patternOf(ctx context.Context, call domainkit.Call, in Creation
 	return w.site.Usable(ctx, call, id, false)
 }
 
-// readStarter gives the ops of a starter, with its places filled in.
+// readStarter returns the base of a starter with its placeholders filled in.
 func readStarter(name string, in Creation, speaks spoken) (base, error) {
 	raw, err := starters.ReadFile("starters/" + name + ".json")
 	if err != nil {
@@ -273,7 +270,7 @@ func fill(v any, values map[string]string) any {
 	return v
 }
 
-// Duplicate is a wish for a copy of a chatflow.
+// Duplicate are the parameters of duplicate_chatflow.
 type Duplicate struct {
 	site.FlowRef
 	policy.Made
@@ -281,8 +278,8 @@ type Duplicate struct {
 	Category string `json:"category,omitempty" max:"200" description:"Category to put the copy into, which people also call its folder"`
 }
 
-// duplicate plans a copy of the graph and the settings of a flow; the copy is
-// neither deployed nor public. What is wrong with the flow is wrong with its copy.
+// duplicate plans a copy of a flow's graph and settings. The copy is neither deployed nor public.
+// Faults of the flow do not prevent the copy.
 func (w *Writer) duplicate(ctx context.Context, call domainkit.Call, in Duplicate) (plan, error) {
 	f, err := w.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// CredentialChoices are the credentials that a new flow can begin with.
+// CredentialChoices are the credentials with which a new flow can start.
 type CredentialChoices struct {
-	// Matches holds one value at least; an empty one where nothing is to choose.
+	// Matches has at least one value; it is empty if there is nothing to choose.
 	Matches []Choice `json:"matches"`
 }
 
-// Summary reports how many there are.
+// Summary reports their number.
 func (c CredentialChoices) Summary() string {
 	if len(c.Matches) == 1 {
 		return c.Matches[0].Label
@@ -30,9 +30,8 @@ func (c CredentialChoices) Summary() string {
 	return present.Count(len(c.Matches), "credential") + " to choose from"
 }
 
-// chooseCredential gives what a new flow may take as its credential, where there
-// are several; one that lacks a credential which it needs is refused, before
-// anybody is asked to approve it.
+// chooseCredential returns the possible credentials of a new flow, if there are several. It refuses
+// a flow without a required credential, so that nobody is asked to approve it.
 func (w *Writer) chooseCredential(ctx context.Context, call domainkit.Call, in Creation) (CredentialChoices, error) {
 	settled := CredentialChoices{Matches: []Choice{{"", "no credential is to choose"}}}
 	begin, err := w.baseOf(ctx, call, in)
@@ -95,7 +94,7 @@ func lacksCredential(what string, kinds []string) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "%s needs a credential of type %s, and there is none; create it in Flowise first", what, strings.Join(kinds, " or "))
 }
 
-// credentialNeeds are the places of a graph that need a credential and have none.
+// credentialNeeds returns the places of a graph that need a credential and have none.
 func (w *Writer) credentialNeeds(ctx context.Context, call domainkit.Call, begin base) ([]flow.CredentialPlace, error) {
 	g, err := flow.Decompile([]byte(begin.flowData))
 	if err != nil {
@@ -108,9 +107,9 @@ func (w *Writer) credentialNeeds(ctx context.Context, call domainkit.Call, begin
 	return slices.DeleteFunc(flow.CredentialPlaces(g, defs), func(p flow.CredentialPlace) bool { return p.Optional || p.Bound != "" }), nil
 }
 
-// withCredentials binds a credential wherever a graph takes one of its type, and
-// the only one of its type wherever one is needed and none was named. A named one
-// that nothing takes is refused, and so is a graph that lacks what it needs.
+// withCredentials binds the given credential wherever a graph takes its type. If none is given, it
+// binds the only one of a type where one is required. It refuses a given credential that nothing
+// takes, and a graph without a required one.
 func (w *Writer) withCredentials(ctx context.Context, call domainkit.Call, begin base, wanted string) (base, error) {
 	g, err := flow.Decompile([]byte(begin.flowData))
 	if err != nil {
@@ -151,7 +150,7 @@ func (w *Writer) withCredentials(ctx context.Context, call domainkit.Call, begin
 	return begin, nil
 }
 
-// binder gives the places of one graph their credentials.
+// binder binds the credentials of one graph.
 type binder struct {
 	all   []knowledge.Credential
 	known map[string]bool // by id

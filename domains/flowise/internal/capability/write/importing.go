@@ -20,7 +20,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/transfer"
 )
 
-// Importing brings a flow in from a file of the operator's folder.
+// Importing are the parameters of an import from a file in the operator's folder.
 type Importing struct {
 	site.Place
 	policy.Base
@@ -29,7 +29,7 @@ type Importing struct {
 	As   string `json:"as,omitempty" max:"200" description:"Name that it gets here; its own unless given"`
 }
 
-// importing plans that a flow becomes what a file says.
+// importing plans that a flow becomes what a file contains.
 func importing(ctx context.Context, w *Writer, call domainkit.Call, in Importing) (plan, error) {
 	files, err := readFile(w.site.Folder, in.File)
 	if err != nil {
@@ -46,7 +46,7 @@ func importing(ctx context.Context, w *Writer, call domainkit.Call, in Importing
 	return carry(ctx, w, call, file, did)
 }
 
-// chosen is the flow of a file that is meant, under the name that it gets.
+// chosen returns the selected flow of a file, with its new name.
 func chosen(files []transfer.File, in Importing) (transfer.File, error) {
 	names := make([]string, 0, len(files))
 	for _, f := range files {
@@ -67,10 +67,11 @@ func chosen(files []transfer.File, in Importing) (transfer.File, error) {
 	return transfer.File{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%s holds %d flows; say which of them: %s", present.Clip(in.File, 80), len(names), list)
 }
 
-// maxFile bounds a file that is read, in bytes.
+// maxFile bounds the size of a file in bytes.
 const maxFile = 20 << 20
 
-// readFile reads the flows of a file of the operator's folder, and of nowhere else.
+// readFile reads the flows of a file in the operator's folder. It cannot read outside of the
+// folder.
 func readFile(folder, name string) ([]transfer.File, error) {
 	if folder == "" {
 		return nil, domainkit.Refusef(contracts.ErrPrecondition, "this domain has no folder for flows; the operator names one by --folder")
@@ -87,7 +88,7 @@ func readFile(folder, name string) ([]transfer.File, error) {
 	if err != nil {
 		return nil, domainkit.Refusef(contracts.ErrNotFound, "there is no file %q in the folder of flows", present.Clip(name, 120))
 	}
-	defer func() { _ = f.Close() }() // it was read only
+	defer func() { _ = f.Close() }() // it was only read
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -102,9 +103,9 @@ func readFile(folder, name string) ([]transfer.File, error) {
 	return files, nil
 }
 
-// bringIn plans that a flow which Flowise or a person wrote down is on the server of
-// the call. What an export leaves out of its nodes is filled in, its credentials are
-// found again where there is no doubt, and what is still open is told.
+// bringIn plans that the server of the call gets a flow that Flowise exported or a person wrote. It
+// fills in what an export leaves out, rebinds credentials that are unambiguous, and reports what
+// remains to be set.
 func bringIn(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, did string) (plan, error) {
 	client, err := w.site.Pool.Client(call.Instance)
 	if err != nil {
@@ -148,11 +149,11 @@ func bringIn(ctx context.Context, w *Writer, call domainkit.Call, file transfer.
 	return placed(ctx, w, call, file, now, next, plan{did: did + stillOpen(report), checked: &checked})
 }
 
-// maxLacking bounds how many nodes a refusal speaks of.
+// maxLacking bounds the nodes in a refusal.
 const maxLacking = 8
 
-// nodeByNode reports what is wrong, the first of each node, and which connections fit
-// nowhere. Nodes that are none come first: what else is wrong may come of them.
+// nodeByNode returns the first fault of each node, and the edges that fit no anchor. Unknown nodes
+// come first, because they may cause the others.
 func nodeByNode(report flow.Report, faults []contracts.Fault) []string {
 	errors := report.Errors()
 	if len(errors) > 0 {
@@ -188,7 +189,7 @@ func rank(f flow.Finding) int {
 	return 1
 }
 
-// stillOpen reports what an import leaves to be set.
+// stillOpen describes what must be set after an import.
 func stillOpen(report flow.Report) string {
 	var out []string
 	for _, f := range report.Warnings() {
@@ -202,9 +203,9 @@ func stillOpen(report flow.Report) string {
 	return "; still open: " + present.Clip(strings.Join(out, "; "), 160)
 }
 
-// rebound are the ops that bind the credentials of a flow again: those of the flow that it
-// takes the place of, those that the server knows by their ids, and where it has one of
-// a type, that. What is bound to a credential that is not there is unbound.
+// rebound returns the ops that rebind the credentials of a flow: those of the flow that it
+// replaces, those known to the server by id, or the only one of a type. A binding to an unknown
+// credential is removed.
 func rebound(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, now api.Flow, defs flow.Definitions) ([]flow.Op, error) {
 	places := flow.CredentialPlaces(g, defs)
 	if len(places) == 0 {
@@ -230,7 +231,7 @@ func rebound(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph,
 	return ops, nil
 }
 
-// credentialFor chooses the credential of a place, or none.
+// credentialFor returns the credential for a place, or "".
 func credentialFor(p flow.CredentialPlace, before string, all []knowledge.Credential) string {
 	fits := slices.DeleteFunc(slices.Clone(all), func(c knowledge.Credential) bool { return len(p.Types) > 0 && !slices.Contains(p.Types, c.Type) })
 	for _, id := range []string{before, p.Bound} {

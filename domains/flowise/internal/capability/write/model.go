@@ -13,14 +13,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// spoken is the model that a new flow begins with: the kind of its node, the
-// parameter that names it, and the type of its credential, "" where it needs none.
+// spoken is the model of a new flow: the kind of its node, the parameter for its name, and its
+// credential type, or "" if it needs none.
 type spoken struct {
 	kind, param, credential string
 	name                    json.RawMessage
 }
 
-// modelOf reads a model as find_model names it; "" is that of the starters.
+// modelOf parses a model from find_model; "" is the default of the starters.
 func modelOf(ctx context.Context, s *site.Site, call domainkit.Call, model string) (spoken, error) {
 	if model == "" {
 		return spoken{kind: defaultModel, credential: defaultCredential}, nil
@@ -52,7 +52,7 @@ func modelOf(ctx context.Context, s *site.Site, call domainkit.Call, model strin
 	return out, nil
 }
 
-// speaking returns the graph that a flow begins with another model; "" leaves it.
+// speaking returns the base with another model; "" keeps it.
 func speaking(ctx context.Context, s *site.Site, call domainkit.Call, begin base, model, credential string) (base, error) {
 	if model == "" {
 		return begin, nil

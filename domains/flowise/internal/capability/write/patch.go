@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Patch is a change of a chatflow: ops, which are compiled and validated here,
-// or a graph that validate_flow passed in this run.
+// Patch are the parameters of apply_patch: ops, which are compiled and validated, or a graph that
+// validate_flow accepted in this run.
 type Patch struct {
 	site.FlowRef
 	policy.Base
@@ -46,7 +46,7 @@ func (w *Writer) replaced(ctx context.Context, call domainkit.Call, f api.Flow, 
 	return plan{flow: f, change: api.FlowChange{FlowData: &next}, did: diff.Line, diff: diff}, err
 }
 
-// difference words what makes one graph of another.
+// difference describes the changes between two graphs.
 func (w *Writer) difference(ctx context.Context, call domainkit.Call, before, after string) (present.Changes, error) {
 	defs, err := w.site.Definitions(ctx, call.Instance)
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *Writer) difference(ctx context.Context, call domainkit.Call, before, af
 	return present.ChangesOf(flow.Compare(graphs[0], graphs[1], defs)), nil
 }
 
-// Renaming is a new name of a chatflow.
+// Renaming are the parameters of rename_chatflow.
 type Renaming struct {
 	site.FlowRef
 	policy.Base
@@ -75,7 +75,7 @@ func (*Writer) rename(_ context.Context, _ domainkit.Call, f api.Flow, in Renami
 	return plan{flow: f, change: api.FlowChange{Name: &in.Name}, did: fmt.Sprintf("renamed from %s to %s", present.Clip(f.Name, 80), present.Clip(in.Name, 80))}, nil
 }
 
-// Deployment reports whether a chatflow is deployed.
+// Deployment are the parameters of setting whether a chatflow is deployed.
 type Deployment struct {
 	site.FlowRef
 	policy.Base
@@ -94,7 +94,7 @@ func (*Writer) deploy(_ context.Context, _ domainkit.Call, f api.Flow, in Deploy
 	return plan{flow: f, change: api.FlowChange{Deployed: &wanted}, did: did}, nil
 }
 
-// Filing puts a chatflow into categories, which are what Flowise has instead of
+// Filing are the parameters of setting a chatflow's categories, which Flowise has instead of
 // folders.
 type Filing struct {
 	site.FlowRef
@@ -115,14 +115,13 @@ func (*Writer) file(_ context.Context, _ domainkit.Call, f api.Flow, in Filing) 
 	return plan{flow: f, change: api.FlowChange{Category: &wanted}, did: did}, nil
 }
 
-// Deletion names a chatflow to delete.
+// Deletion are the parameters of delete_chatflow.
 type Deletion struct {
 	site.FlowRef
 	policy.Base
 }
 
-// delete plans that a flow goes; its graph stays among its versions, its
-// messages are lost.
+// delete plans a deletion. The graph stays stored as a version; the messages are lost.
 func (*Writer) delete(_ context.Context, _ domainkit.Call, f api.Flow, _ Deletion) (plan, error) {
 	return plan{flow: f, gone: true, did: "deleted with its messages; its graph is kept"}, nil
 }

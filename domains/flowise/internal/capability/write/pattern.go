@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// SavePattern is a wish to keep a chatflow as a pattern.
+// SavePattern are the parameters of save_pattern.
 type SavePattern struct {
 	site.FlowRef
 	Name        string `json:"name,omitempty" max:"120" description:"Name of the pattern; that of the chatflow unless given"`
@@ -20,7 +20,7 @@ type SavePattern struct {
 	Category    string `json:"category,omitempty" enum:"rag,tool_agent,agentflow,conversational,custom" description:"Inferred from the nodes unless given"`
 }
 
-// savePattern keeps a valid flow with the fingerprint of its nodes.
+// savePattern stores a valid flow with the fingerprint of its node definitions.
 func (w *Writer) savePattern(ctx context.Context, call domainkit.Call, in SavePattern) (site.PatternFacts, error) {
 	f, err := w.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
@@ -66,10 +66,10 @@ func (w *Writer) findSavedPattern(ctx context.Context, key string) (Found, error
 	return Found{Applied: &no}, nil
 }
 
-// Removed describes what a removal did.
+// Removed is the result of removing a pattern.
 type Removed struct {
 	PatternID int64 `json:"pattern_id"`
-	// WasThere is false when there was nothing to remove.
+	// WasThere is false if there was nothing to remove.
 	WasThere bool `json:"was_there"`
 }
 

@@ -16,32 +16,32 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// plan is a write of one flow that was thought through and not sent. Making one
-// changes nothing: a proposal shows it, and the write itself makes it again.
+// plan is a planned write of one flow. Planning has no effect: a proposal shows the plan, and the
+// write plans again.
 type plan struct {
-	// flow is the flow as it is now; without an id there is none yet.
+	// flow is the current flow; it has no id if it does not exist yet.
 	flow api.Flow
-	// change is what becomes of it, create what is made, gone that it is deleted.
+	// change is the change of the flow, create the new flow; gone means a deletion.
 	change api.FlowChange
 	create *api.NewFlow
 	gone   bool
-	// did is what is done, in words; label names the new version.
+	// did describes the write; label is the label of the new version.
 	did, label string
 	diff       present.Changes
-	// checked is what the validator says of a graph that was made here; nil, the
-	// graph must have passed before, or there is none.
+	// checked is the validation of a graph compiled here. If nil, the graph must have been
+	// validated before, or there is none.
 	checked *author.Checked
-	// known means that the graph was live before, so that it needs no validation.
+	// known means that the graph was live before and needs no validation.
 	known bool
-	// at is the server that it is for, where that is not the one of the call.
+	// at is the target server if it is not that of the call.
 	at string
-	// tests is the result of the tests of the flow, where it has any.
+	// tests is the result of the flow's tests, if it has any.
 	tests string
-	// pattern is what a new flow was made of, or 0.
+	// pattern is the id of the pattern of a new flow, or 0.
 	pattern int64
 }
 
-// after is the flow as it will be.
+// after returns the flow after the write.
 func (p plan) after() api.Flow {
 	f := p.flow
 	if p.create != nil {
@@ -54,8 +54,8 @@ func (p plan) after() api.Flow {
 // makesGraph reports whether a graph is written.
 func (p plan) makesGraph() bool { return p.create != nil || p.change.FlowData != nil }
 
-// base is the hash that binds the write to what it changes: a new graph does not
-// care for a new name.
+// base returns the hash that binds the write to what it changes. For a new graph that is the hash
+// of the graph only, so that a rename meanwhile does not matter.
 func (p plan) base() string {
 	if p.change.FlowData != nil {
 		return site.HashOf(p.flow.FlowData)
@@ -63,48 +63,47 @@ func (p plan) base() string {
 	return site.StateHash(p.flow)
 }
 
-// planner makes the plan of one kind of write.
+// planner plans one kind of write.
 type planner func(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (plan, error)
 
-// Wish is a write that somebody thinks of.
+// Wish are the parameters of propose.
 type Wish struct {
 	site.Place
 	Write      string         `json:"write" description:"Which write: the name of its capability"`
 	Parameters map[string]any `json:"parameters" description:"Its parameters, without graph_sha256; with base_sha256, a flow that is another by now is refused"`
 }
 
-// Proposal is what a write would do. It compiles and is valid: what is not is
-// refused, so that nobody is asked to approve it.
+// Proposal describes a planned write. It compiles and is valid; otherwise it is refused, so that
+// nobody is asked to approve it.
 type Proposal struct {
 	Write      string `json:"write"`
 	ChatflowID string `json:"chatflow_id,omitempty"`
 	Name       string `json:"name"`
 	Type       string `json:"type"`
 	Does       string `json:"does"`
-	// BaseSHA256 is the hash of what is changed, GraphSHA256 of the graph that
-	// comes of it.
+	// BaseSHA256 is the hash of the flow before the write, GraphSHA256 that of the graph after it.
 	BaseSHA256  string          `json:"base_sha256,omitempty"`
 	GraphSHA256 string          `json:"graph_sha256,omitempty"`
 	Changes     present.Changes `json:"changes"`
-	// Tests says the result of the tests that are kept beside the flow.
+	// Tests is the result of the tests stored for the flow.
 	Tests string `json:"tests,omitempty"`
-	// Findings are warnings, and what was wrong before already.
+	// Findings are warnings, and errors of the base.
 	Findings []flow.Finding `json:"findings"`
-	// Base and Graph hold the two hashes, each as the one value to choose.
+	// Base and Graph hold the two hashes, each as the only choice.
 	Base  []Choice `json:"base"`
 	Graph []Choice `json:"graph"`
 }
 
-// Choice is a hash in words for the approver it.
+// Choice is a hash with a label for the approver.
 type Choice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Summary reports what would be done.
+// Summary describes the write.
 func (p Proposal) Summary() string { return present.Clip(p.Name, 80) + ": " + p.Does }
 
-// propose thinks a write through without sending it.
+// propose plans a write without sending it.
 func (w *Writer) propose(ctx context.Context, call domainkit.Call, in Wish) (domainkit.Result[Proposal], error) {
 	none := domainkit.Result[Proposal]{}
 	make, known := w.planners[in.Write]
@@ -135,7 +134,7 @@ func (w *Writer) propose(ctx context.Context, call domainkit.Call, in Wish) (dom
 	return out, nil
 }
 
-// proposal words a plan.
+// proposal describes a plan.
 func (p plan) proposal(name string) Proposal {
 	now := p.after()
 	out := Proposal{
@@ -159,8 +158,8 @@ func (p plan) proposal(name string) Proposal {
 	return out
 }
 
-// looked reports which flow was looked at. A write of no graph says here what it
-// does, since nothing else would.
+// looked describes the reviewed flow. For a write without a graph it also describes the write,
+// because no other label does.
 func (p plan) looked() string {
 	text := fmt.Sprintf("%s as changed %s", present.Clip(p.flow.Name, 60), p.flow.UpdatedDate.UTC().Format("2006-01-02 15:04:05"))
 	if p.tests != "" {
@@ -172,7 +171,7 @@ func (p plan) looked() string {
 	return present.Clip(text, 290)
 }
 
-// differs reports what a write changes in the graph.
+// differs describes the changes of the graph.
 func (p plan) differs() string {
 	text := p.did
 	if lines := p.diff.Lines(); len(lines) > 0 {
@@ -184,7 +183,7 @@ func (p plan) differs() string {
 	return text
 }
 
-// mayBeWritten refuses what the validator finds wrong in what is added.
+// mayBeWritten refuses a plan whose changes add errors.
 func (p plan) mayBeWritten() error {
 	if p.checked == nil || p.checked.OK {
 		return nil

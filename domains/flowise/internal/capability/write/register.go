@@ -1,6 +1,6 @@
-// Package write changes flows: creates, updates, renames, rolls back and deletes
-// them. Each write is a plan that a proposal shows first; it is bound to what was
-// looked at, is kept before it is sent, and can be looked for afterwards.
+// Package write changes flows: it creates, updates, renames, rolls back and deletes them. A
+// proposal shows each write first. A write is bound to the reviewed flow, is stored before it is
+// sent, and can be looked up afterwards.
 package write
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Writer holds the capabilities that write. The planners are set while they are
-// registered and never changed afterwards.
+// Writer has the capabilities that write. The planners are set during registration and do not
+// change afterwards.
 type Writer struct {
 	site     *site.Site
 	rules    *policy.Rules
@@ -27,18 +27,17 @@ type Writer struct {
 	trial    Trial
 }
 
-// Trial asks the tests of a flow of a graph that it may become, and words what
-// came; "" where it has none.
+// Trial runs a flow's tests against the graph that it would get, and describes the result, or
+// returns "" if it has no tests.
 type Trial func(ctx context.Context, call domainkit.Call, f api.Flow, next string) (string, error)
 
-// New makes them; what they write is made by the author, and tried before it is
-// shown.
+// New returns a Writer. The author compiles its graphs, and trial tests them before they are shown.
 func New(s *site.Site, rules *policy.Rules, a *author.Author, trial Trial) *Writer {
 	return &Writer{site: s, rules: rules, author: a, planners: map[string]planner{}, trial: trial}
 }
 
-// Register adds the capabilities; what the types cannot say of them stands in
-// policy and in the manifest.
+// Register adds the capabilities. What the Go types cannot express is in package policy and the
+// manifest.
 func (w *Writer) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, w.site, domainkit.Capability{Name: policy.Propose}, w.propose),
@@ -65,7 +64,7 @@ func (w *Writer) registerChanges(svc *domainkit.Service) error {
 	)
 }
 
-// addUndone adds a write that is undone by itself, with what was before.
+// addUndone adds a write whose compensation is the same write with the previous values.
 func addUndone[In changing](w *Writer, svc *domainkit.Service, name string, before map[string]any, graph bool, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
 	md := policy.Changing[In](name, graph)
 	base := "${result.facts.state_sha256}"

@@ -19,15 +19,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// changing is what the parameters of a write of an existing flow have.
+// changing is implemented by the parameters of a write of an existing flow.
 type changing interface {
 	Flow() string
 	Bound() policy.Base
 }
 
-// addChange adds a write of an existing flow: it is planned by think from the
-// flow as it is now, is bound to the flow that was looked at, and is sent once.
-// The same plan is what propose shows.
+// addChange adds a write of an existing flow. think plans it from the current flow. It is bound to
+// the reviewed flow and sent once; propose shows the same plan.
 func addChange[In changing](w *Writer, svc *domainkit.Service, name string, md contracts.Metadata, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
 	w.planners[name] = planOf(func(ctx context.Context, call domainkit.Call, in In) (plan, error) {
 		f, err := w.site.Flow(ctx, call, in.Flow())
@@ -58,8 +57,7 @@ func addChange[In changing](w *Writer, svc *domainkit.Service, name string, md c
 	})
 }
 
-// AddChange adds a write that changes the inside of a flow by ops, for the rooms
-// that know which.
+// AddChange adds a write that changes a flow by ops, for packages that compute the ops.
 func AddChange[In changing](w *Writer, svc *domainkit.Service, name string, md contracts.Metadata, ops func(context.Context, domainkit.Call, api.Flow, In) (author.Ops, error)) error {
 	return addChange(w, svc, name, md, func(ctx context.Context, call domainkit.Call, f api.Flow, in In) (plan, error) {
 		list, err := ops(ctx, call, f, in)
@@ -74,10 +72,10 @@ func AddChange[In changing](w *Writer, svc *domainkit.Service, name string, md c
 	})
 }
 
-// making is what the parameters of a write of a new flow have.
+// making is implemented by the parameters of a write of a new flow.
 type making interface{ Bound() policy.Base }
 
-// addNew adds a write that makes a flow; after says what else a success means.
+// addNew adds a write that creates a flow; after is called on success.
 func addNew[In making](w *Writer, svc *domainkit.Service, name string, md contracts.Metadata, think func(context.Context, domainkit.Call, In) (plan, error), after func(context.Context, plan)) error {
 	w.planners[name] = planOf(think)
 	return site.Add(svc, w.site, domainkit.Capability{Name: name, Metadata: md, Resolve: w.resolve(name)}, func(ctx context.Context, call domainkit.Call, in In) (Written, error) {
@@ -96,8 +94,7 @@ func addNew[In making](w *Writer, svc *domainkit.Service, name string, md contra
 	})
 }
 
-// planOf lets a planner be called with parameters in JSON, an unknown one being
-// refused as the write itself would.
+// planOf returns a planner for JSON parameters; like the write itself, it refuses unknown ones.
 func planOf[In any](planned func(context.Context, domainkit.Call, In) (plan, error)) planner {
 	return func(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (plan, error) {
 		var in In
@@ -117,8 +114,8 @@ func deref(out *Written) Written {
 	return *out
 }
 
-// doneBefore returns what a write with this key did earlier, also when the keys
-// themselves were forgotten.
+// doneBefore returns the result of an earlier write with this key, even if the key was lost from
+// the key store.
 func (w *Writer) doneBefore(ctx context.Context, call domainkit.Call) (*Written, error) {
 	if _, begun, err := w.site.Data.Operation(ctx, call.Capability, call.IdempotencyKey); err != nil || !begun {
 		return nil, err
@@ -130,9 +127,8 @@ func (w *Writer) doneBefore(ctx context.Context, call domainkit.Call) (*Written,
 	return found.Written, nil
 }
 
-// send commits a plan: the state before is kept, then what is about to be done,
-// then it is written, then the state after is kept. A plan for another graph than
-// the one that was approved is not sent.
+// send performs a plan: it stores the current state and the operation, writes, and stores the new
+// state. It refuses a plan for a graph other than the approved one.
 func (w *Writer) send(ctx context.Context, call domainkit.Call, p plan, bound policy.Base) (Written, error) {
 	if err := p.mayBeWritten(); err != nil {
 		return Written{}, err
@@ -177,7 +173,7 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	if err := w.site.Data.Begin(ctx, op); err != nil {
 		return Written{}, err
 	}
-	// Planning takes a while; what is written over is looked at once more right before.
+	// Planning takes a while, so the flow is checked once more directly before the write.
 	looked := time.Now()
 	if err := stillThere(ctx, w.site, client, call, p.flow); err != nil {
 		return Written{}, err
@@ -206,9 +202,9 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	return out, err
 }
 
-// changed describes a flow after a change. A graph that somebody saved between the
-// last look and a write of something else stays, and came back with the answer: it is
-// kept as a version of its own, and told.
+// changed describes a flow after a change. If somebody saved the graph between the last check and a
+// write that does not change the graph, that graph is kept, stored as a version of its own, and
+// reported.
 func changed(ctx context.Context, w *Writer, call domainkit.Call, p plan, now api.Flow, previous store.Version) (Written, error) {
 	met := !p.makesGraph() && now.FlowData != p.flow.FlowData
 	if met {
@@ -226,8 +222,8 @@ func changed(ctx context.Context, w *Writer, call domainkit.Call, p plan, now ap
 	return out.was(p.flow, previous.Label), err
 }
 
-// stillThere refuses a write of a flow that was edited since it was planned, and
-// forgets that it was begun.
+// stillThere refuses a write of a flow that was edited since it was planned, and removes the stored
+// operation.
 func stillThere(ctx context.Context, s *site.Site, client *api.Client, call domainkit.Call, planned api.Flow) error {
 	now, err := client.GetFlow(ctx, planned.ID)
 	if err == nil {
@@ -264,10 +260,10 @@ func (w *Writer) sendNew(ctx context.Context, call domainkit.Call, p plan) (Writ
 	return w.written(ctx, call, made, p.did, "")
 }
 
-// writes lists the names of all writes that can be proposed.
+// writes returns the names of all writes that can be proposed.
 func (w *Writer) writes() []string { return slices.Sorted(maps.Keys(w.planners)) }
 
-// noChange refuses a write that would leave everything as it is.
+// noChange refuses a write without effect.
 func noChange(f api.Flow, why string) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "nothing would change: %s %s", present.Clip(f.Name, 80), why)
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Rollback names the version to go back to.
+// Rollback are the parameters of a rollback.
 type Rollback struct {
 	site.FlowRef
 	policy.Base
 	Version string `json:"version,omitempty" max:"60" description:"The version to go back to, such as v2; the one before the present one unless given"`
 }
 
-// rollback plans that an earlier version becomes the newest one. Its bytes were
-// live before, so that they need no other validation.
+// rollback plans that an earlier version becomes the newest one. Its bytes were live before, so
+// they are not validated again.
 func (w *Writer) rollback(ctx context.Context, call domainkit.Call, f api.Flow, in Rollback) (plan, error) {
 	target, body, err := w.rollbackTarget(ctx, call, f, in.Version)
 	if err != nil {
@@ -31,14 +31,14 @@ func (w *Writer) rollback(ctx context.Context, call domainkit.Call, f api.Flow, 
 		return plan{}, noChange(f, "is as it was in "+target.Label)
 	}
 	diff, err := w.difference(ctx, call, f.FlowData, body)
-	if err != nil { // what cannot be read can be gone back from, and to
+	if err != nil { // unreadable graphs can be rolled back from and to
 		diff = present.Changes{}
 	}
 	return plan{flow: f, change: api.FlowChange{FlowData: &body}, did: "rolled back to " + target.Label, diff: diff, known: true}, nil
 }
 
 func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.Flow, wanted string) (store.Version, string, error) {
-	if from, named := site.PlaceOf(wanted); named && from >= 0 { // to go back to the last one is to go to the one before
+	if from, named := site.PlaceOf(wanted); named && from >= 0 { // rolling back to "the last one" means the one before
 		wanted = ""
 	}
 	if wanted == "" {
@@ -54,8 +54,8 @@ func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.
 	return w.site.Version(ctx, call, f.ID, wanted)
 }
 
-// before returns the newest version that is older than the present state and
-// differs from it; after an edit elsewhere, the newest one.
+// before returns the newest version that is older than the current state and differs from it, or
+// the newest one after an edit elsewhere.
 func before(list []store.Version, current string) string {
 	seen := false
 	for _, v := range list {
@@ -73,14 +73,14 @@ func before(list []store.Version, current string) string {
 	return ""
 }
 
-// Restoring names a deleted chatflow.
+// Restoring are the parameters of restoring a deleted chatflow.
 type Restoring struct {
 	site.FlowRef
 	policy.Made
 	Version string `json:"version,omitempty" max:"60" description:"The version to restore, such as v2; the last one unless given"`
 }
 
-// restore plans that a deleted flow comes back under its id, as it was kept.
+// restore plans that a deleted flow is restored under its id.
 func (w *Writer) restore(ctx context.Context, call domainkit.Call, in Restoring) (plan, error) {
 	f, err := w.site.Flow(ctx, call, in.ChatflowID)
 	switch {

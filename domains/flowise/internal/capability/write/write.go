@@ -15,34 +15,34 @@ import (
 
 // Written is a chatflow after a write.
 type Written struct {
-	// Instance is the server that has it.
+	// Instance is the server of the flow.
 	Instance   string `json:"instance"`
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
 	Type       string `json:"type"`
-	// SHA256 is the hash of the graph as the server keeps it.
+	// SHA256 is the hash of the graph as stored by the server.
 	SHA256 string `json:"sha256"`
 	// StateSHA256 is the hash of graph, name and settings.
 	StateSHA256 string `json:"state_sha256,omitempty"`
 	BaseSHA256  string `json:"base_sha256,omitempty"`
-	// Version is what the flow is now, PreviousVersion what it was.
+	// Version is the version after the write, PreviousVersion the one before.
 	Version         string `json:"version"`
 	PreviousVersion string `json:"previous_version"`
 	PreviousName    string `json:"previous_name"`
-	// The settings before a write, to undo it by.
+	// The settings before the write, for its compensation.
 	PreviousDeployed bool   `json:"previous_deployed"`
 	PreviousCategory string `json:"previous_category"`
 	NodeCount        int    `json:"node_count"`
 	Change           string `json:"change"`
-	// UnseenMS is how long before this write took effect somebody may have saved the flow
-	// in Flowise's own page without anybody being able to tell: it has no conditional
-	// write. 0 where such an edit is not written over.
+	// UnseenMS is the length of the time before the write, in ms, in which an edit in Flowise's UI
+	// would be overwritten unnoticed, because Flowise has no conditional write. It is 0 if the
+	// write does not overwrite such an edit.
 	UnseenMS int64 `json:"unseen_ms,omitempty"`
-	// Link is where a person opens it in Flowise.
+	// Link is the URL of the flow in Flowise.
 	Link string `json:"link,omitempty"`
 }
 
-// Summary reports what was done.
+// Summary describes the write.
 func (w Written) Summary() string {
 	text := fmt.Sprintf("%s: %s", present.Clip(w.Name, 80), w.Change)
 	switch {
@@ -58,7 +58,7 @@ func (w Written) Summary() string {
 	return text
 }
 
-// record keeps the present state of a flow as a version.
+// record stores the current state of a flow as a version.
 func (w *Writer) record(ctx context.Context, call domainkit.Call, f api.Flow, reason, label string) (store.Version, error) {
 	return w.site.Data.Record(ctx, store.Version{
 		Instance: call.Instance, ChatflowID: f.ID, Label: label, Name: f.Name, Kind: string(f.Type),
@@ -66,9 +66,9 @@ func (w *Writer) record(ctx context.Context, call domainkit.Call, f api.Flow, re
 	}, f.FlowData)
 }
 
-// written describes a flow after a write, and keeps it as a version.
+// written describes a flow after a write and stores it as a version.
 func (w *Writer) written(ctx context.Context, call domainkit.Call, f api.Flow, reason, label string) (Written, error) {
-	// The write is done; what it was must not be lost because time is up.
+	// The write is done; its version must be stored even after the timeout.
 	v, err := w.record(context.WithoutCancel(ctx), call, f, reason, label)
 	if err != nil {
 		return Written{}, err
@@ -83,7 +83,7 @@ func (w *Writer) written(ctx context.Context, call domainkit.Call, f api.Flow, r
 	return out, nil
 }
 
-// was adds what the flow was before.
+// was adds the state before the write.
 func (w Written) was(f api.Flow, version string) Written {
 	w.BaseSHA256, w.PreviousVersion, w.PreviousName = site.HashOf(f.FlowData), version, f.Name
 	if f.Deployed != nil {
@@ -95,13 +95,13 @@ func (w Written) was(f api.Flow, version string) Written {
 	return w
 }
 
-// unseen notes for how long an edit in Flowise could not be seen.
+// unseen sets UnseenMS.
 func (w Written) unseen(took time.Duration) Written {
 	w.UnseenMS = max(1, took.Milliseconds())
 	return w
 }
 
-// deleted describes a flow that is gone; its graph is kept.
+// deleted describes a deleted flow; its graph is stored.
 func deleted(op store.Operation, f api.Flow, version string) Written {
 	return Written{
 		Instance: op.Instance, ChatflowID: op.ChatflowID, Name: present.NameOf(op.BeforeName), Type: string(f.Type), SHA256: site.HashOf(f.FlowData),
@@ -109,20 +109,20 @@ func deleted(op store.Operation, f api.Flow, version string) Written {
 	}
 }
 
-// Sought is a write that was sent and whose answer is not known.
+// Sought are the parameters of find_write.
 type Sought struct {
 	Operation string `json:"operation" min:"1" max:"100" description:"Which write: the name of its capability"`
 	Key       string `json:"key" min:"1" max:"255" description:"Its idempotency key"`
 }
 
-// Found is the outcome of a write. Applied is null when that cannot be told.
+// Found is the outcome of a write. Applied is null if it is unknown.
 type Found struct {
 	Applied *bool `json:"applied"`
 	*Written
 	PatternID int64 `json:"pattern_id,omitempty"`
 }
 
-// Summary reports whether it took place.
+// Summary reports whether the write took place.
 func (f Found) Summary() string {
 	switch {
 	case f.Applied == nil:
@@ -161,8 +161,8 @@ func (w *Writer) findWrite(ctx context.Context, call domainkit.Call, in Sought) 
 	return w.foundWritten(ctx, call, in.Operation, op, f, gone)
 }
 
-// neverBegun answers for a key that no operation was kept of. Only a store that
-// outlives the process can say that there was none.
+// neverBegun returns the outcome for a key without a stored operation. Only a persistent store can
+// prove that there was none.
 func (w *Writer) neverBegun(ctx context.Context, call domainkit.Call, in Sought) (Found, error) {
 	no := false
 	if w.site.Data.Durable() {
@@ -171,7 +171,7 @@ func (w *Writer) neverBegun(ctx context.Context, call domainkit.Call, in Sought)
 	if in.Operation != site.OpCreate && in.Operation != site.OpDuplicate {
 		return Found{}, nil
 	}
-	// The id tells, because it is made of the key.
+	// Look for the id, which is derived from the key.
 	client, err := w.site.Pool.Client(call.Instance)
 	if err != nil {
 		return Found{}, site.Failure(err)
@@ -200,7 +200,7 @@ func (w *Writer) foundWritten(ctx context.Context, call domainkit.Call, operatio
 	return Found{Applied: &yes, Written: &out}, nil
 }
 
-// goneSince describes a deleted flow by the version that was kept of it.
+// goneSince describes a deleted flow by its stored version.
 func (w *Writer) goneSince(ctx context.Context, call domainkit.Call, op store.Operation) (Written, error) {
 	v, body, err := w.site.Data.Version(ctx, call.Instance, op.ChatflowID, label(op.PreviousVersion))
 	return deleted(op, api.Flow{Type: api.FlowType(v.Kind), FlowData: body}, label(op.PreviousVersion)), err
@@ -213,8 +213,8 @@ func label(version int) string {
 	return fmt.Sprintf("v%d", version)
 }
 
-// became tells from a flow whether an operation took place; nil when it is
-// neither as before nor as it was to become.
+// became reports from a flow whether an operation took place, or nil if the flow is neither in the
+// state before nor in the one after.
 func became(op store.Operation, f api.Flow, gone bool) *bool {
 	yes, no := true, false
 	is := func(sha256, name string) bool {
@@ -229,7 +229,7 @@ func became(op store.Operation, f api.Flow, gone bool) *bool {
 	return nil
 }
 
-// resolve is findWrite for an execution that was cut off.
+// resolve is findWrite for an interrupted execution.
 func (w *Writer) resolve(operation string) domainkit.Resolver {
 	return domainkit.LookUp(func(ctx context.Context, call domainkit.Call, _ struct{}) (applied *bool, facts any, err error) {
 		found, err := w.findWrite(ctx, call, Sought{Operation: operation, Key: call.IdempotencyKey})

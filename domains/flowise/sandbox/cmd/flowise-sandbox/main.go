@@ -1,5 +1,4 @@
-// Command flowise-sandbox serves a Flowise in memory over HTTP and prints what a
-// client needs to reach it.
+// Command flowise-sandbox serves an in-memory Flowise over HTTP and prints how a client reaches it.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command workday-sandbox serves a sandbox tenant over HTTP and prints what a
-// client needs to reach it.
+// Command workday-sandbox serves a sandbox tenant over HTTP and prints how a client reaches it.
 package main
 
 import (
