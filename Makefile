@@ -134,7 +134,7 @@ export SAMPLE_SEED ?= $(SEED)
 # What runs side by side with something. All else is run under the detector at night.
 RACED   := ./client ./domainkit ./domainkit/conformance ./domainkit/pgstore ./domainkit/sandboxkit ./domainkit/sqlitestore \
 	./domains/flowise/internal/api ./domains/workday/internal/rest ./execution ./execution/admission ./execution/executiontest ./intent/local/retrieve \
-	./internal/app ./internal/domainclient ./internal/embed/openai ./internal/httpapi ./internal/model/... ./internal/ratelimit ./internal/recent \
+	./internal/app ./internal/domainclient ./internal/httpapi ./internal/model/... ./internal/ratelimit \
 	./internal/store/postgres ./internal/store/sqlite ./internal/telegram ./internal/webhook ./internal/witness \
 	./orchestrator ./orchestrator/access ./orchestrator/audit ./orchestrator/orchestratortest ./orchestrator/registry ./orchestrator/runs ./orchestrator/sessions
 # Plays of real servers that crowd each other; "make race" runs CROWD (all) of them, by SEED.

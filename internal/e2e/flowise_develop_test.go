@@ -136,7 +136,7 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 			contracts.InterruptPlanApproval:    {decides("approve")},
 			contracts.InterruptResultReview:    {decides("rollback")},
 		}, func(i contracts.Interrupt) {
-			if i.Type == contracts.InterruptPlanApproval && !strings.Contains(asJSON(i.Value), `"address":"https://acme.example/faq"`) {
+			if i.Type == contracts.InterruptPlanApproval && !strings.Contains(asJSON(i.Value), `"address": "https://acme.example/faq"`) {
 				t.Errorf("it is not built from the page: %s", asJSON(i.Value))
 			}
 		})
