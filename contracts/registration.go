@@ -36,7 +36,7 @@ type Registration struct {
 }
 
 // Bridge is a service that was not written for Manifold, in place of a URL. The server itself
-// bridges to it. At most one of the fields is set.
+// is the bridge to it. At most one of the fields is set.
 type Bridge struct {
 	MCP     *MCPServer      `json:"mcp,omitempty"`
 	OpenAPI *OpenAPIService `json:"openapi,omitempty"`

@@ -17,8 +17,8 @@ const sumSlack = 600
 // test suites. A limit falls with its folder; only a new feature may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5944, "client": 980, "cmd": 7500, "contracts": 9815, "domainkit": 6670, "domains": 36500, "examples": 5410,
-		"execution": 15306, "intent": 31586, "internal": 37262, "orchestrator": 16902, "planner": 7072, "tools": 45, "web": 166,
+		"bench": 5944, "client": 980, "cmd": 7500, "contracts": 9815, "domainkit": 6670, "domains": 35840, "examples": 5410,
+		"execution": 15306, "intent": 31586, "internal": 37262, "orchestrator": 16902, "planner": 6450, "tools": 45, "web": 166,
 	}
 }
 
