@@ -38,7 +38,7 @@ func (x *Index) crossValidated(ctx context.Context, catalog *contracts.Catalog, 
 	}
 	folds, asked := retrieve.FoldCount(examples)
 	found := make([][]Observation, asked)
-	tools := x.tools.Remembering()
+	tools := x.tools.WithTokenCache()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(2, runtime.GOMAXPROCS(0)/2)) // half of a large machine goes on serving
 	for f := range asked {

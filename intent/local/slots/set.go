@@ -23,9 +23,9 @@ type Tools struct {
 	known *sync.Map
 }
 
-// Remembering returns the same tools, which keep the tokens of texts: for the folds of a
+// WithTokenCache returns the same tools, which keep the tokens of texts: for the folds of a
 // calibration, whose indexes have most texts in common.
-func (t *Tools) Remembering() *Tools {
+func (t *Tools) WithTokenCache() *Tools {
 	out := *t
 	out.known = new(sync.Map)
 	return &out

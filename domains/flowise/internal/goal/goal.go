@@ -90,7 +90,7 @@ var (
 // Read reads a goal. The definitions are the available kinds of nodes.
 func Read(text string, defs flow.Definitions) Goal {
 	g := Goal{Text: strings.Join(strings.Fields(text), " ")}
-	r := reader{text: g.Text, words: " " + strings.Join(tokens(g.Text), " ") + " ", defs: defs}
+	r := reader{text: g.Text, words: " " + strings.Join(tokens(address.ReplaceAllString(g.Text, " ")), " ") + " ", defs: defs}
 	g.Name = firstGroup(named, g.Text)
 	r.target(&g)
 	branched := r.conditions(&g)
@@ -122,7 +122,7 @@ func Read(text string, defs flow.Definitions) Goal {
 // aCondition is how Goal.Unread names a condition that was not read.
 const aCondition = "a condition"
 
-// reader holds the sentence being read.
+// reader holds the sentence being read; words are those outside of addresses.
 type reader struct {
 	text, words string
 	defs        flow.Definitions

@@ -287,3 +287,12 @@ func TestFormsAndCallsAreAgentFlows(t *testing.T) {
 		valid(t, text, ways[0], defs)
 	}
 }
+
+// TestAnAddressNamesNoNode: the words of an address are not a description of the flow.
+func TestAnAddressNamesNoNode(t *testing.T) {
+	t.Parallel()
+	g := goal.Read("build a bot that answers from our help page (https://docs.example.org/gmail/calculator/pinecone) and remembers", shipped(t))
+	if len(g.Tools) > 0 || g.Store != "" || len(g.Documents) != 1 {
+		t.Errorf("tools %v, store %q, documents %v", g.Tools, g.Store, g.Documents)
+	}
+}
